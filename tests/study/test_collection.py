@@ -122,7 +122,8 @@ def test_another_annotators_name_is_taken_when_it_is_the_only_one(returned_study
         builder.judge("robert", note.id, feature.id)
         for a in found:
             builder.annotate("robert", note.id, feature.id, a.spans)
-    write_corpus(builder.build(), place, format="jsonl", overwrite=True)
+    place.unlink()
+    write_corpus(builder.build(), place, format="jsonl")
     collect_study(study)
     collected = read_corpus(study.output("collect", "annotations.jsonl"))
     assert "bob" in collected.annotator_index

@@ -1,20 +1,26 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from rubricate import CorpusBuilder, Feature, Metadata, Note, load_corpus
+from rubricate.agreement import agree
+from rubricate.measures import evaluate
 from rubricate.stats import (
+    Estimate,
     Resampling,
     precision_recall_f1,
     proportion_interval,
 )
 from rubricate.study import measuring
+from rubricate.study.evaluation import SampleDesign, measure_variable
 from rubricate.study.measuring import (
     DesignNotes,
     design_bootstrap,
     design_posterior,
     measure_sites,
 )
+from rubricate.study.population import Variable
 
 
 def notes(counts, weights, sides, fixed=True) -> DesignNotes:
@@ -24,25 +30,63 @@ def notes(counts, weights, sides, fixed=True) -> DesignNotes:
 
 def test_equal_weights_give_the_posterior_of_two_strata() -> None:
     found = design_posterior(
-        notes([212, 38, 6, 244], np.repeat([4.0, 36.0], 250), np.repeat([True, False], 250)),
+        notes([212, 38, 16, 234], np.repeat([4.0, 36.0], 250), np.repeat([True, False], 250)),
         finite=True,
     )
     # The unseen notes of each stratum, drawn from a multinomial with Dirichlet shares (Ericson).
     rng = np.random.default_rng(1)
     (tp, fp), (fn, _) = (
         (np.array(seen) + rng.multinomial(unseen, rng.dirichlet(np.array(seen) + 0.5, 20_000))).T
-        for seen, unseen in (([212, 38], 750), ([6, 244], 8750))
+        for seen, unseen in (([212, 38], 750), ([16, 234], 8750))
     )
     known = {
         "precision": tp / (tp + fp),
         "recall": tp / (tp + fn),
         "f1": 2 * tp / (2 * tp + fp + fn),
     }
-    values = {"precision": 848 / 1000, "recall": 848 / 1064, "f1": 1696 / 2064}
+    values = {"precision": 848 / 1000, "recall": 848 / 1424, "f1": 1696 / 2424}
     for name, drawn in known.items():
         one = getattr(found, name)
         assert one.value == pytest.approx(values[name])
         assert [one.low, one.high] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.004)
+
+
+def test_without_an_error_the_limits_are_those_of_clopper_and_pearson() -> None:
+    found = design_posterior(notes([60, 0, 0, 60], np.ones(120), np.repeat([True, False], 60)))
+    exact = proportion_interval(60, 60)
+    assert found.precision.low == pytest.approx(exact.low, abs=0.003)
+    assert found.specificity.high == found.precision.high == 1.0
+
+
+def test_rates_near_one_cover() -> None:
+    # precision .99 of 250 + 250 notes, recall .99; the coverage of Jeffreys' limits is .92
+    rng = np.random.default_rng(5)
+    held = np.zeros(3)
+    for seed in range(60):
+        right, missed = rng.binomial(250, 0.99), rng.binomial(250, 0.0092)
+        cells = [right, 250 - right, missed, 250 - missed]
+        found = design_posterior(
+            notes(cells, np.ones(500), np.repeat([True, False], 250)), Resampling(seed=seed)
+        )
+        missed_share = 0.0092
+        truth = (0.99, 0.99 / (0.99 + missed_share), 1.98 / (1.98 + 0.01 + missed_share))
+        for i, (one, true) in enumerate(
+            zip((found.precision, found.recall, found.f1), truth, strict=True)
+        ):
+            held[i] += one.low <= true <= one.high
+    assert (held / 60 >= 0.94 - 3 * 0.031).all()
+
+
+def test_notes_of_a_patient_count_as_fewer() -> None:
+    rng = np.random.default_rng(6)
+    patient = np.repeat(np.arange(60), 3)
+    right = rng.random(60)[patient] < 0.8  # all notes of a patient alike
+    cells = np.where(right[:, None], [1, 0, 0, 0], [0, 1, 0, 0])
+    alone = DesignNotes(cells, np.ones(180), np.ones(180, dtype=bool), True)
+    together = DesignNotes(cells, np.ones(180), np.ones(180, dtype=bool), True, patient)
+    plain, clustered = (design_posterior(one).precision for one in (alone, together))
+    assert plain.value == clustered.value
+    assert clustered.width / plain.width == pytest.approx(np.sqrt(3), rel=0.1)
 
 
 def test_seed_decides() -> None:
@@ -183,3 +227,56 @@ def test_sites_that_are_alike_are_rarely_said_to_differ(
         found = measure_sites(drawn, sites, Resampling(seed=study), finite=False)
         alarms += found["heterogeneity"]["recall"]["p_value"] < 0.05
     assert alarms / studies < 0.08
+
+
+def test_one_figure_has_one_interval_in_agreement_and_in_a_study() -> None:
+    rng = np.random.default_rng(3)
+    builder = CorpusBuilder()
+    for feature in "abcd":
+        builder.add_feature(Feature(feature, "ab" if feature in "ab" else "cd", feature))
+    for i in range(40):
+        case = "ab" if i % 2 else "cd"
+        builder.add_note(Note(f"n{i:02}", case, "some words"))
+        for feature in case:
+            there = rng.random() < 0.6
+            for who in ("ann", "bob"):
+                builder.judge(who, f"n{i:02}", feature)
+                if there != (rng.random() < 0.05):
+                    builder.annotate(who, f"n{i:02}", feature, [(0, int(rng.integers(4, 10)))])
+    corpus, settings = builder.build(), Resampling()
+    variables = [Variable(one, "primary", (one,)) for one in "abcd"]
+    study = measuring.measure_agreement(corpus, variables, settings)["variables"]
+    agreement = agree(corpus, settings=settings).pooled
+    assert len(study) == 4
+    for line in study:
+        for measure in ("presence", "characters"):
+            found = agreement.by_group(measure, level="features")[line["variable"]]
+            assert line[f"{measure}_f1"] == found.to_dict()
+
+
+def test_a_study_draws_patients() -> None:
+    whole = load_corpus("open-notes").select(cases=["0"])
+    corpus = replace(
+        whole,
+        notes=tuple(
+            replace(
+                note,
+                metadata=Metadata(inclusion_probability=1.0, side="positive", patient=f"p{i // 4}"),
+            )
+            for i, note in enumerate(whole.notes)
+        ),
+    )
+    found = evaluate(
+        corpus, corpus, missing="skip",
+        reference_annotator="reference", predicted_annotator="second_rater",
+    )  # fmt: skip
+    variable = Variable("smoking", "primary", ("12",))
+    alone, together = (
+        measure_variable(found, variable, SampleDesign.of(corpus, cluster=name), Resampling(200))
+        for name in ("", "patient")
+    )
+    for name in ("precision", "prevalence"):
+        one, two = (Estimate.from_dict(m["presence"][name]) for m in (alone, together))
+        assert one.value == two.value
+        assert two.width > one.width
+    assert alone["characters"]["f1"]["value"] == together["characters"]["f1"]["value"]

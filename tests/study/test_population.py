@@ -48,7 +48,7 @@ def test_filters(corpus: Corpus, where: dict, n: int) -> None:
         ({"age": {"min": 3, "from": "2020-01-01"}}, "age"),
         ({"age": {"min": "x"}}, "age"),
         ({"date": {"from": "yesterday"}}, "yesterday"),
-        ({"site": {"min": 3}}, "no number"),
+        ({"site": {"min": 3}}, "not a number"),
         ({"age": {"from": "2020-01-01"}}, "no date"),
     ],
 )

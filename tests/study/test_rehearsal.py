@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from rubricate import read_corpus
-from rubricate.errors import InputError, OutputExistsError
+from rubricate.errors import ArgumentError, InputError, OutputExistsError
 from rubricate.study.assignment import assign_study
 from rubricate.study.collection import collect_study
 from rubricate.study.population import define_population
@@ -41,9 +41,26 @@ def test_slips_come_as_often_as_said_and_are_written_down(assigned: Study) -> No
     found = rehearse_study(assigned, reference, annotator="reference", slips=0.3)
     assert found.slips / found.marks == pytest.approx(0.6, abs=0.15)
     told = json.loads((found.folder / "rehearsal.json").read_text(encoding="utf-8"))
+    files = told.pop("files")
     assert told == {"slips": 0.3, "seed": 5, "reference": "reference"}
     with pytest.raises(OutputExistsError):
         rehearse_study(assigned, reference, annotator="reference")
+    rehearse_study(assigned, reference, annotator="reference", slips=0.3, overwrite=True)
+    # What a person changed or added is no rehearsal any more, and stays.
+    changed = found.folder / next(name for name in files if name.endswith(".ann"))
+    for path in (changed, found.folder / "letter.txt"):
+        before = path.read_bytes() if path.exists() else None
+        path.write_text("T1\tf1 0 1\tx\n", encoding="utf-8")
+        with pytest.raises(ArgumentError, match=path.name):
+            rehearse_study(assigned, reference, annotator="reference", overwrite=True)
+        assert path.read_text(encoding="utf-8") == "T1\tf1 0 1\tx\n"
+        if before is None:
+            path.unlink()
+        else:
+            path.write_bytes(before)
+    (found.folder / "rehearsal.json").unlink()
+    with pytest.raises(ArgumentError, match="people"):
+        rehearse_study(assigned, reference, annotator="reference", overwrite=True)
 
 
 def test_what_cannot_be_rehearsed_is_refused(assigned: Study) -> None:

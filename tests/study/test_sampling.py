@@ -108,7 +108,8 @@ def test_a_detection_that_tells_nothing_apart_is_no_frequency(make_study, corpus
         builder.judge_all("system", note.id)
         if i < found:
             builder.annotate("system", note.id, "f1", [(0, 6)])
-    write_corpus(builder.build(), study.folder / "notes.jsonl", format="jsonl", overwrite=True)
+    (study.folder / "notes.jsonl").unlink()
+    write_corpus(builder.build(), study.folder / "notes.jsonl", format="jsonl")
     define_population(study)
     with pytest.raises(InputError, match=f"{found} of 120"):
         plan_study(study)

@@ -119,7 +119,7 @@ def _share_out(
         for name in sorted({site_of(n, site) for n in notes}):
             own = [p for p in pairs if site_of_annotator[p[0]] == name]
             if not own:
-                raise InputError(f"annotation.annotators: nobody is at site {name!r}")
+                raise InputError(f"annotation.annotators: no annotator is at site {name!r}")
             mine = [n for n in notes if site_of(n, site) == name]
             yield from _evenly(mine, own, rng)
     elif settings.by == "case":
@@ -222,7 +222,7 @@ def blank_corpus(everything: Corpus, tasks: Sequence[Task]) -> Corpus:
 
 
 def batch_path(folder: Path, batch: str, tool_format: str) -> Path:
-    """Return where a batch's corpus lies in an annotator's folder."""
+    """Return the path of a batch's corpus in an annotator's folder."""
     return folder / batch / ("notes.jsonl" if tool_format == "jsonl" else "notes")
 
 

@@ -64,7 +64,7 @@ class Audit:
 
     @property
     def assumption(self) -> str:
-        """What was assumed about rounding, in words."""
+        """Assumption about rounding, in words."""
         if not self.decimals:
             return "no cell is printed"
         by_number: dict[int, list[str]] = {}
@@ -175,7 +175,7 @@ def audit_table(
 def _header_faults(line: Mapping[str, str], path: Path) -> list[Fault]:
     columns = list(line)
     if not columns:
-        return [Fault("there is no row in it", path)]
+        return [Fault("the file has no rows", path)]
     known = {columns[0], *CELLS, *_COUNTS}
     faults = [
         Fault(f"unknown column {c!r}; allowed: {', '.join([*_COUNTS, *CELLS])}", path)

@@ -17,7 +17,7 @@ from rubricate.stats import Estimate, EstimateJson
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """What a person must still write: shown so that nobody overlooks it."""
+    """Placeholder for text that a person must still write."""
 
     text: str
 
@@ -170,7 +170,7 @@ def _cell(value: Value) -> str:
 
 
 def cell_text(value: str | int | float | Estimate | None) -> str:
-    """Return what a cell of a table says.
+    """Return the text of a table cell.
 
     >>> cell_text(Estimate(0.5, 0.4, 0.6)), cell_text(1234), cell_text(None)
     ('0.500 (0.400 to 0.600)', '1,234', '–')
@@ -190,7 +190,7 @@ def _plain(text: str) -> str:
     return text.replace("*", "\\*").replace("<", "&lt;").replace("`", "\\`")
 
 
-#: What is needed beyond the package, all in ``rubricate[formats]``.
+#: Libraries that write Word files. An installation without dependencies lacks them.
 NEEDED = ("docx", "resvg_py")
 _WIDTH_INCHES = 5.9
 

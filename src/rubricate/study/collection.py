@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rubricate.corpus import Annotation, Annotator, Corpus
-from rubricate.errors import Fault, InputError, listed
+from rubricate.errors import Fault, InputError, listed, option
+from rubricate.files import shown_path
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
 from rubricate.formats.frame import FRAME_NAME, feature_labels, id_to_name
@@ -33,7 +34,7 @@ _SUFFIX = {"brat": ".ann", "webanno": ".tsv", "cas": ""}
 
 @dataclass
 class Collected:
-    """What came back so far: judgements by (annotator, note), what is missing, what is wrong."""
+    """Returned work: judgements by (annotator, note), missing notes, and faults."""
 
     judged: dict[tuple[str, str], dict[str, tuple[Annotation, ...]]] = field(default_factory=dict)
     missing: list[tuple[Task, Path]] = field(default_factory=list)
@@ -191,7 +192,8 @@ def collect_study(
     folder = Path(returned) if returned is not None else study.folder / RETURNED
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: no such folder. Put one folder per annotator there, laid out as handed out"
+            f"{shown_path(folder)}: no such folder. Put one folder per annotator "
+            "there, laid out as handed out"
         )
     settings = study.settings
 
@@ -243,7 +245,7 @@ def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
         what = f"note {shown} of annotator {annotator!r} is missing"
         if len(ids) > 1:
             what = f"{len(ids)} notes of annotator {annotator!r} are missing: {shown}"
-        faults.append(Fault(f"{what}; --partial goes on without", path))
+        faults.append(Fault(f"{what}; {option('--partial', True)} goes on without", path))
     InputError.raise_any(faults)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -28,7 +28,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What becomes the reference in one row, and who decided."""
+    """Reference of one row, and the person who decided."""
 
     note: str
     feature: str
@@ -81,12 +81,12 @@ def _second_only(row: Disagreement) -> Marks | None:
 
 
 def union_of(marks: Sequence[Marks]) -> Marks:
-    """Return what any of several annotators marked; nothing where nobody judged."""
+    """Return the union of the marks of several annotators; nothing if nobody judged."""
     return reduce(union_marks, marks, ())
 
 
 def intersection_of(marks: Sequence[Marks]) -> Marks:
-    """Return what all of several annotators marked; nothing where nobody judged.
+    """Return the intersection of the marks of several annotators; nothing if nobody judged.
 
     >>> one = ((Span(0, 5),), (Span(3, 8),))
     >>> intersection_of([one]) == one, intersection_of([])
@@ -162,6 +162,63 @@ def list_rows(corpus: Corpus) -> tuple[list[Disagreement], list[Disagreement]]:
     return several, [row for row in listed if len(row.annotators) == 1]
 
 
+def rank_seniors(corpus: Corpus, seniors: Collection[str]) -> Corpus:
+    """Return the corpus with these annotators as its seniors, and no others."""
+    for name in seniors:
+        if name not in corpus.annotator_index:
+            raise UnknownNameError("annotator", name, list(corpus.annotator_index))
+    return replace(
+        corpus,
+        annotators=tuple(
+            replace(a, group="senior" if a.id in seniors else "") for a in corpus.annotators
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """All judged rows of a corpus: those that are settled, and those that need a curator."""
+
+    rows: Mapping[tuple[str, str], Disagreement]
+    settled: tuple[Settled, ...]
+    undecided: tuple[Disagreement, ...]
+
+    @property
+    def double(self) -> int:
+        """The number of rows that several annotators judged."""
+        return sum(len(row.annotators) > 1 for row in self.rows.values())
+
+    def decide(self, decided: Mapping[tuple[str, str], Settled]) -> Settlement:
+        """Return the rows with a curator's decisions, which count before every rule."""
+        kept = (row for row in self.settled if (row.note, row.feature) not in decided)
+        open_rows = (row for row in self.undecided if (row.note, row.feature) not in decided)
+        return replace(self, settled=(*kept, *decided.values()), undecided=tuple(open_rows))
+
+
+def settle_rows(
+    corpus: Corpus, rules: Sequence[str], unsure: Collection[tuple[str, str]] = ()
+) -> Settlement:
+    """Settle what one annotator judged alone and what the rules settle; a curator decides the rest.
+
+    No rule settles rows (note, feature) that somebody was ``unsure`` of.
+    """
+    double, lone = list_rows(corpus)
+    rows = {(row.note, row.feature): row for row in [*double, *lone]}
+    rows |= {key: Disagreement(*key, (), ()) for key in unsure if key not in rows}
+    settled: list[Settled] = [settle_alone(row) for row in lone
+                              if (row.note, row.feature) not in unsure]  # fmt: skip
+    undecided = [rows[key] for key in unsure]
+    for row in double:
+        if (row.note, row.feature) in unsure:
+            continue
+        found = settle_by_rules(row, rules)
+        if found is None:
+            undecided.append(row)
+        else:
+            settled.append(found)
+    return Settlement(rows, tuple(settled), tuple(undecided))
+
+
 def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, ...]:
     """Settle every row by the rule of the patient-note corpus (Yaneva et al. 2022, section 5).
 
@@ -172,15 +229,7 @@ def settle_by_seniors(corpus: Corpus, seniors: Sequence[str]) -> tuple[Settled, 
     >>> len(settled), {row.decided_by for row in settled} >= {"rule identical"}
     (30924, True)
     """
-    for name in seniors:
-        if name not in corpus.annotator_index:
-            raise UnknownNameError("annotator", name, list(corpus.annotator_index))
-    ranked = replace(
-        corpus,
-        annotators=tuple(
-            replace(a, group="senior" if a.id in seniors else "") for a in corpus.annotators
-        ),
-    )
+    ranked = rank_seniors(corpus, seniors)
     double, single = list_rows(ranked)
     settled = [(row, settle_by_rules(row, SENIOR_RULES)) for row in double]
     faults = {

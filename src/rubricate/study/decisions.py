@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rubricate.corpus import Annotator, Corpus
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, option
 from rubricate.files import missing_path
 from rubricate.formats import write_corpus
 from rubricate.formats.encoding import Head
@@ -20,10 +20,9 @@ from rubricate.study.curation import (
     Disagreement,
     Marks,
     Settled,
-    list_rows,
-    settle_alone,
+    Settlement,
     settle_by_choice,
-    settle_by_rules,
+    settle_rows,
 )
 from rubricate.study.record import StepResult, Study, read_numbered, run_step
 from rubricate.study.summaries import CurateSummary
@@ -87,7 +86,7 @@ def read_decisions(path: Path, rows: Mapping[tuple[str, str], Disagreement],
 
 
 def _line_faults(value: Mapping[str, str], row: Disagreement, corpus: Corpus) -> list[str]:
-    """Return what is wrong with one decision."""
+    """Return the faults of one decision."""
     feature, note = row.feature, row.note
     if note not in corpus.note_index or feature not in corpus.feature_index or (
         corpus.feature(feature).case != corpus.note(note).case
@@ -131,35 +130,29 @@ def curate_study(
     if decisions is not None and not place.exists():
         raise missing_path(place)
     corpus = study.corpus("collect", "annotations.jsonl")
-    double, lone = list_rows(corpus)
-    by_rule = [settle_by_rules(row, rules) for row in double]
-    disputed = [row for row, settled in zip(double, by_rule, strict=True) if settled is None]
-    listed = _list_disagreements(study, corpus, disputed, overwrite=overwrite)
-    decided = {}
-    if place.exists():
-        decided = read_decisions(place, {(r.note, r.feature): r for r in [*double, *lone]}, corpus)
-    open_rows = [row for row in disputed if (row.note, row.feature) not in decided]
-    if open_rows and not allow_undecided:
+    by_rule = settle_rows(corpus, rules)
+    listed = _list_disagreements(study, corpus, by_rule.undecided, overwrite=overwrite)
+    decided = read_decisions(place, by_rule.rows, corpus) if place.exists() else {}
+    found = by_rule.decide(decided)
+    n_disputed, n_open = len(by_rule.undecided), len(found.undecided)
+    if n_open and not allow_undecided:
         table = listed.folder / "disagreements.csv"
         raise InputError(
-            f"{len(open_rows)} of {len(disputed)} disagreements are undecided. Fill in {table}, "
-            f"save it as {place} and run this again, or use --allow-undecided to leave them out"
+            f"{n_open} of {n_disputed} disagreements are undecided. Fill in {table}, "
+            f"save it as {place} and run this again, or use {option('--allow-undecided', True)} to "
+            "leave them out"
         )
-    single = map(settle_alone, lone)
-    settled = [
-        *(s for s in [*single, *by_rule] if s and (s.note, s.feature) not in decided),
-        *decided.values(),
-    ]
 
     def work(folder: Path) -> CurateSummary:
-        write_corpus(reference_corpus(corpus, settled), folder / "reference.jsonl", format="jsonl")
-        _write_provenance(folder / "provenance.csv", settled, open_rows)
+        reference = reference_corpus(corpus, found.settled)
+        write_corpus(reference, folder / "reference.jsonl", format="jsonl")
+        write_provenance(folder / "provenance.csv", found)
         return {
-            "rows": len(settled),
-            "double": len(double),
-            "disputed": len(disputed),
-            "undecided": len(open_rows),
-            "decided_by": dict(sorted(Counter(row.decided_by for row in settled).items())),
+            "rows": len(found.settled),
+            "double": found.double,
+            "disputed": n_disputed,
+            "undecided": n_open,
+            "decided_by": dict(sorted(Counter(row.decided_by for row in found.settled).items())),
         }
 
     inputs: dict[str, Path | str] = {"collected": study.output("collect")}
@@ -263,13 +256,12 @@ def disagreements_page(corpus: Corpus, rows: Sequence[Disagreement]) -> str:
     return render_page("Disagreements", sections, lead=lead)
 
 
-def _write_provenance(
-    path: Path, settled: Sequence[Settled], undecided: Sequence[Disagreement]
-) -> None:
+def write_provenance(path: Path, found: Settlement) -> None:
+    """Write who decided each row of a reference, and which rows nobody decided."""
     header = ("note", "feature", "spans", "decided_by", "choice", "decided_at", "comment")
     lines = [
         (s.note, s.feature, marks_text(s.marks), s.decided_by, s.choice, s.decided_at, s.comment)
-        for s in settled
+        for s in found.settled
     ]
-    lines += [(r.note, r.feature, "", "undecided", "", "", "") for r in undecided]
+    lines += [(r.note, r.feature, "", "undecided", "", "", "") for r in found.undecided]
     write_sheet(path, header, sorted(lines))

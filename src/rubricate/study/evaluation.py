@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from rubricate.arrays import F64, Bools
+from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.formats import read_corpus
 from rubricate.measures import Evaluation, evaluate
+from rubricate.measures.clusters import clusters_of
 from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Estimate, Resampling, Side, compare_with_ceiling
@@ -19,12 +20,11 @@ from rubricate.study.decisions import REFERENCE
 from rubricate.study.measuring import (
     DesignNotes,
     WeightedMeasures,
-    characters_estimate,
     design_bootstrap,
     design_posterior,
+    estimate_f1,
     measure_sites,
     pair_evaluation,
-    presence_estimate,
     variable_counts,
     variable_presence,
 )
@@ -46,16 +46,22 @@ _NAMES = ("precision", "recall", "f1")
 
 @dataclass(frozen=True, slots=True)
 class SampleDesign:
-    """How each note came into the sample."""
+    """Sampling data of each note."""
 
     weights: Mapping[str, float]
     sides: Mapping[str, bool]
     sites: Mapping[str, str]
     finite: bool = False
+    clusters: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, corpus: Corpus, *, site: str = "", finite: bool = False) -> SampleDesign:
-        """Read the design from the metadata of a sample's notes, which has ``site``, too."""
+    def of(
+        cls, corpus: Corpus, *, site: str = "", finite: bool = False, cluster: str = ""
+    ) -> SampleDesign:
+        """Read the design from the metadata of a sample's notes.
+
+        It has ``site`` and ``cluster``, too, where they are named.
+        """
         faults = [
             Fault(f"note {n.id} has no {name} in its metadata: it was not drawn by this study")
             for n in corpus.notes
@@ -68,7 +74,15 @@ class SampleDesign:
             {n.id: n.metadata["side"] == "positive" for n in corpus.notes},
             {n.id: site_of(n, site) for n in corpus.notes},
             finite,
+            clusters_of(corpus, cluster) if cluster else None,
         )
+
+    def cluster_of(self, ids: Sequence[str]) -> I64 | None:
+        """Return the number of the cluster of some notes; None where notes stand alone."""
+        if self.clusters is None:
+            return None
+        names = [self.clusters[i] for i in ids]
+        return np.asarray(np.unique(names, return_inverse=True)[1], dtype=np.int64)
 
     def of_notes(self, ids: Sequence[str]) -> tuple[F64, Bools]:
         """Return weights and sides of some notes."""
@@ -92,7 +106,7 @@ def measure_variable(
     tp, fp, fn, tn = cells.sum(axis=0).tolist()
     predicted = cells[:, 0] + cells[:, 1] > 0
     fixed = variable.role == "primary" and bool(np.array_equal(predicted, sides))
-    notes = DesignNotes(cells, weights, sides, fixed)
+    notes = DesignNotes(cells, weights, sides, fixed, design.cluster_of(ids))
     measured = design_posterior(notes, settings, finite=design.finite)
     line: VariableResult = {
         "variable": variable.name,
@@ -117,8 +131,9 @@ def measure_variable(
             continue
         _, counts = variable_counts(table, variable)
         drawn = design_bootstrap(
-            counts, table.measure.values, (weights, sides), settings, finite=design.finite
-        )
+            counts, table.measure.values, (weights, sides), settings, finite=design.finite,
+            clusters=design.cluster_of(ids),
+        )  # fmt: skip
         names = enumerate(table.measure.statistics)
         rates = {name: drawn.at(i).to_dict() for i, name in names if name in _NAMES}
         line["_".join(key)] = rates  # type: ignore[literal-required]  # one for each measure
@@ -136,7 +151,6 @@ def beside_ceiling(
     for name in ("presence", "characters"):
         ours, theirs = getattr(evaluation, name), getattr(agreement, name)
         of = variable_presence if name == "presence" else variable_counts
-        estimate = presence_estimate if name == "presence" else characters_estimate
         (system_ids, system), (human_ids, human) = of(ours, variable), of(theirs, variable)
         both = set(system_ids) & set(human_ids)
         if not both:
@@ -145,7 +159,7 @@ def beside_ceiling(
         for ids, counts in ((system_ids, system), (human_ids, human)):
             own = [i for i, note in enumerate(ids) if note in both]
             kept = counts[own]
-            sides.append(Side(estimate(kept, settings), kept, [ids[i] for i in own]))
+            sides.append(Side(estimate_f1(kept, settings), kept, [ids[i] for i in own]))
         difference = compare_with_ceiling(
             sides[0], sides[1], ours.measure.statistics["f1"], settings
         )
@@ -243,7 +257,11 @@ def _evaluation_summary(
     primary = next(line for line in lines if line["role"] == "primary")
     if not primary["notes"]:
         raise InputError("evaluate: no row of the primary variable was decided")
+    clusters: dict[str, int] = {}
+    if design.clusters is not None:
+        clusters["clusters"] = len({design.clusters[note.id] for note in reference.notes})
     return {
+        **clusters,  # type: ignore[typeddict-item]
         "system": evaluation.predicted_annotator,
         "weighted": not unweighted,
         "finite": design.finite,
@@ -269,7 +287,10 @@ def _compare(reference: Corpus, output: Corpus, annotator: str | None) -> Evalua
 
 def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesign:
     population = study.settings.population
-    design = SampleDesign.of(reference, site=population.site, finite=population.finite)
+    design = SampleDesign.of(
+        reference, site=population.site, finite=population.finite,
+        cluster=study.settings.evaluation.cluster,
+    )  # fmt: skip
     if not unweighted:
         return design
     refuse_unweighted(study.need("sample")["strata"])
@@ -321,5 +342,5 @@ def oversampled(strata: Sequence[StratumJson], chosen: Callable[[StratumJson], b
 
 
 def _drawn(strata: Sequence[StratumJson]) -> tuple[int, int]:
-    """Return how many notes of these strata were sampled, and how many they hold."""
+    """Return the number of sampled notes and of all notes in these strata."""
     return sum(s["sampled"] for s in strata), sum(s["population"] for s in strata)

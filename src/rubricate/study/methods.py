@@ -48,16 +48,16 @@ class Facts:
 
     @property
     def measured(self) -> list[VariableResult]:
-        """What was measured of each variable that somebody judged."""
+        """Measures of each judged variable."""
         return [line for line in self.evaluate["variables"] if line["notes"]]
 
     @property
     def primary(self) -> VariableResult:
-        """What was measured of the primary variable."""
+        """Measures of the primary variable."""
         return next(line for line in self.evaluate["variables"] if line["role"] == "primary")
 
     def warnings(self) -> list[str]:
-        """Return what a reader must know first."""
+        """Return the warnings for readers."""
         found = [warning for warning in self.plan["warnings"] if warning.startswith(COUNTS_ON)]
         if self.collect.get("rehearsed"):
             found.append(
@@ -303,4 +303,22 @@ def _evaluation(facts: Facts) -> list[Block]:
             "annotators is the ceiling the system is held against; its F1 on presence has an "
             "interval through the Jaccard index."
         ),
+        Paragraph(_patients(facts)),
     ]
+
+
+def _patients(facts: Facts) -> str:
+    """Say whether figures are of notes or of patients."""
+    found = facts.evaluate
+    if "clusters" in found:
+        field = facts.settings.evaluation.cluster
+        return (
+            f"Figures count notes. The sample's notes are of {found['clusters']:,} values of "
+            f"{field}; notes of one go together, and the intervals of precision, recall, F1 and of "
+            "characters take that into account."
+        )
+    return (
+        "Figures count notes, not patients, and take notes as independent. Where patients have "
+        "several notes, intervals are too narrow: evaluation.cluster in study.toml names the field "
+        "that tells patients apart."
+    )

@@ -10,11 +10,12 @@ from typing import Any, get_args
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, UnknownNameError, listed
+from rubricate.errors import Fault, InputError, UnknownNameError, listed, option
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.measures.pairing import annotator_number
+from rubricate.outputs import DRAWING, PAGE
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.page import Section, facts_table, figure, render_page
 from rubricate.reports.plots import Guide, Labels, Line, Point, curve_plot
@@ -45,7 +46,7 @@ _NUMBERS = ("precision", "recall", "frequency")
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What shapes a plan besides what is expected and how narrow it must be.
+    """Design of a plan: method, sites, pool and clustering.
 
     >>> Design().method
     'assurance'
@@ -82,9 +83,11 @@ def make_plan(expected: Expected, target: Target, design: Design | None = None) 
         )
     faults = []
     if design.pool is not None:
-        faults.append(Fault("pool: the method 'slice' knows no finite pool; use 'assurance'"))
+        message = "pool: the method 'slice' does not support a finite pool. Use 'assurance'"
+        faults.append(Fault(message))
     if design.design_effect != 1.0:
-        faults.append(Fault("design-effect: the method 'slice' knows none; use 'assurance'"))
+        message = "design-effect: the method 'slice' does not support it. Use 'assurance'"
+        faults.append(Fault(message))
     if target.interval != "clopper-pearson":
         faults.append(Fault("interval: the method 'slice' has clopper-pearson only"))
     raise_if_any(faults)
@@ -138,7 +141,7 @@ def read_variables(path: str | Path) -> dict[str, Expected]:
         except InputError as error:
             faults += [Fault(f.message, place, number, unit) for f in error.faults]
     if not found and not faults:
-        faults.append(Fault("there is no variable in it", place))
+        faults.append(Fault("the file has no variables", place))
     raise_if_any(faults)
     return found
 
@@ -226,8 +229,8 @@ def find_features(corpus: Corpus, name: str) -> list[str]:
     if not near:
         raise InputError(f"variable {name!r}: no feature has this id or this text")
     raise InputError(
-        f"variable {name!r} is no feature's whole text, but part of: {_listed(near)}. Give the "
-        "whole text of one, or their ids"
+        f"variable {name!r} is not the whole text of a feature, but part of: {_listed(near)}. "
+        "Give the whole text of one, or their ids"
     )
 
 
@@ -275,7 +278,7 @@ def design_effect_from(path: str | Path) -> float:
             what = "needs whole numbers successes and trials, 0 <= successes <= trials"
             faults.append(Fault(what, place, number, "row"))
     if not counts and not faults:
-        faults.append(Fault("there is no cluster in it", place))
+        faults.append(Fault("the file has no clusters", place))
     raise_if_any(faults)
     return summarise_clusters(*zip(*counts, strict=True)).design_effect
 
@@ -323,7 +326,7 @@ def write_plan_plot(
     """Write the plot of a plan as ``.svg`` or ``.html``."""
     target = Path(path)
     if target.suffix not in {".svg", ".html"}:
-        raise InputError(f"--plot {target}: the name must end in .svg or .html")
+        raise InputError(f"{option('--plot', target)}: the name must end in .svg or .html")
     svg = plan_plot(plan, progress=progress)
     title = f"Sample size: {plan.total:,} notes"
     facts = {
@@ -334,7 +337,8 @@ def write_plan_plot(
     }
     body = figure(svg, _words(plan)) + facts_table(facts)
     page = render_page(title, [Section("size", "Notes to annotate", body)], warnings=plan.warnings)
-    with whole_output(target, overwrite=overwrite) as place:
+    kind = DRAWING if target.suffix == ".svg" else PAGE
+    with whole_output(target, overwrite=overwrite, kind=kind) as place:
         place.write_text(svg if target.suffix == ".svg" else page, encoding="utf-8")
 
 

@@ -124,7 +124,7 @@ def _number(value: Scalar) -> float:
         return float(value)  # type: ignore[arg-type]
     except ValueError:
         raise InputError(
-            f"population.where: {value!r} is no number, but a range asks for it"
+            f"population.where: {value!r} is not a number, but the range needs numbers"
         ) from None
 
 
@@ -273,7 +273,7 @@ class Detection:
     detected: Mapping[str, frozenset[str]]
 
     def share(self, variable: str) -> tuple[int, int]:
-        """Return how many notes have the variable, of how many."""
+        """Return the number of notes with the variable, and the number of notes."""
         return len(self.detected[variable]), len(self.judged[variable])
 
 
@@ -360,12 +360,12 @@ def read_keywords(path: Path) -> dict[str, list[str]]:
             faults.append(Fault("need variable and keyword", path, number, "row"))
         found.setdefault(name, []).append(word)
     if faults or not found:
-        raise InputError(faults or [Fault("there is no keyword in it", path)])
+        raise InputError(faults or [Fault("the file has no keywords", path)])
     return found
 
 
 def detection_inputs(study: Study) -> dict[str, Path | str]:
-    """Return what the detection reads, for a record."""
+    """Return the inputs of the detection, for a record."""
     source = study.settings.detection
     if bool(source.corpus) == bool(source.keywords):
         raise InputError(

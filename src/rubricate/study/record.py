@@ -15,12 +15,13 @@ from typing import Any, Generic, TypeVar
 
 from rubricate import __version__
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, listed
+from rubricate.errors import Fault, InputError, listed, option
 from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED, is_embedded, read_corpus
 from rubricate.formats.encoding import Json, plain_json, write_json
 from rubricate.formats.limits import read_text
 from rubricate.formats.tables import number_rows, unguarded
+from rubricate.outputs import Kind, foreign_files, protected
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 from rubricate.study.summaries import StepRecord
 
@@ -42,7 +43,7 @@ def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[in
         filled = [(number, line) for number, line in number_rows(reader, above=0) if line]
         (_, header), *lines = filled or [(1, [])]
     except csv.Error as error:
-        raise InputError([Fault(f"is no CSV: {error}", place, reader.line_num)]) from error
+        raise InputError([Fault(f"is not a CSV file: {error}", place, reader.line_num)]) from error
     absent = [name for name in needed if name not in header]
     if absent:
         raise InputError([_no_columns(absent, header, place)])
@@ -84,6 +85,8 @@ STEP_FOLDERS: Mapping[str, str] = {
     "evaluate": "5-evaluation/evaluation",
     "report": "5-evaluation/report",
 }
+#: Steps whose files people get to fill in.
+_HANDED_OUT = frozenset({"assign", "disagreements"})
 #: Steps whose summary lies as a file of its own beside what they write, too.
 SUMMARY_FILES: Mapping[str, str] = {
     "population": "population.json",
@@ -126,7 +129,7 @@ class Study:
         return {name: everything[name] for name in names}
 
     def output(self, step: str, *parts: str) -> Path:
-        """Return where a step writes, or a file in there."""
+        """Return the folder of a step, or a file in it."""
         return self.folder.joinpath(STEP_FOLDERS[step], *parts)
 
     def corpus(self, step: str, name: str) -> Corpus:
@@ -143,7 +146,7 @@ class Study:
             if not record.keys() >= _RECORDED:
                 raise ValueError("it lacks parts")
         except (OSError, ValueError, AttributeError) as error:
-            what = f"is no record of the step {step!r} any more; remove {place.parent} and run it"
+            what = f"is not a record of the step {step!r}; remove {place.parent} and run the step"
             raise InputError([Fault(what, place)]) from error
         record["summary"] = _with_flat_estimates(record["summary"])
         return record
@@ -162,7 +165,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class StepResult(Generic[S]):
-    """What a step says: its name, whether anything was written, and its summary."""
+    """Result of a step: its name, whether it wrote anything, and its summary."""
 
     step: str
     changed: bool
@@ -198,9 +201,12 @@ def run_step(
             listed = "; ".join(changes)
             raise InputError(
                 f"{folder} was made from something else: {listed}. "
-                "Use --overwrite to make it again."
+                f"Use {option('--overwrite', True)} to make it again."
             )
-    with whole_output(folder, overwrite=overwrite) as place:
+    with (
+        protected(inputs.values()),
+        whole_output(folder, overwrite=overwrite, kind=_step_kind(step)) as place,
+    ):
         place.mkdir()
         summary: S = plain_json(work(place))
         if step in SUMMARY_FILES:
@@ -216,6 +222,26 @@ def run_step(
     return StepResult(step, True, summary, folder)
 
 
+def _step_kind(step: str) -> Kind:
+    """Return the kind of a step's folder: its record names all its files."""
+
+    def fault(folder: Path) -> str:
+        if not (folder / RECORD_FILE).is_file():
+            return f"there is no {RECORD_FILE} in it"
+        outputs = json.loads((folder / RECORD_FILE).read_text(encoding="utf-8"))["outputs"]
+        foreign = foreign_files(folder, {RECORD_FILE, *outputs}.__contains__)
+        if foreign or step not in _HANDED_OUT:
+            return foreign
+        changed = [
+            name
+            for name, digest in outputs.items()
+            if (folder / name).is_file() and file_hash(folder / name) != digest
+        ]
+        return f"people went on in {listed(changed, 3)}" if changed else ""
+
+    return Kind(f"the folder of the step {step!r}", fault)
+
+
 def write_summary(path: Path, value: object) -> None:
     """Write what a step found beside what it wrote."""
     write_json(path, plain_json(value))
@@ -229,7 +255,7 @@ def _place(study: Study, place: Path | str) -> str:
 
 
 def input_hash(place: Path | str) -> str:
-    """Return what identifies an input: the SHA-256 of a file or folder, or an embedded corpus.
+    """Return the identity of an input: the SHA-256 of a file or folder, or an embedded corpus.
 
     The record of a step is left out: its time differs although the result is the same.
     """

@@ -11,12 +11,13 @@ import numpy as np
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
-from rubricate.files import packaged_text, whole_output
+from rubricate.errors import Fault, InputError, listed
+from rubricate.files import file_hash, packaged_text, whole_output
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
 from rubricate.formats.tables import write_sheet
 from rubricate.measures.pairing import annotator_number
+from rubricate.outputs import Kind, foreign_files
 from rubricate.rubric import Feature, Metadata
 from rubricate.spans import Span
 from rubricate.study.assignment import batch_path, read_key
@@ -35,7 +36,7 @@ _CASE = "asthma"
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How notes say one thing: as the rubric does, in other words, and only in appearance."""
+    """Phrases for one feature: the wording of the rubric, other words, and near misses."""
 
     text: str
     share: float
@@ -77,7 +78,7 @@ def write_example(folder: str | Path) -> Path:
     """
     place = Path(folder)
     if place.exists():
-        raise InputError([Fault("is there already; choose another folder", place)])
+        raise InputError([Fault("already exists. Choose another folder", place)])
     rng = np.random.default_rng(1)
     reference = _write_notes(rng, _HOSPITALS, _NOTES)
     pilot = _write_notes(rng, {"Pilot": (0.5, 0.0)}, 40)
@@ -150,12 +151,26 @@ def _write_note(
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What a rehearsal wrote."""
+    """Result of a simulation."""
 
     folder: Path
     packages: int
     marks: int
     slips: int
+
+
+def _rehearsal_fault(folder: Path) -> str:
+    """Tell where people's own annotations lie among those of a rehearsal, or in their place."""
+    if not (folder / REHEARSAL).is_file():
+        return "people may have annotated it"
+    files = json.loads((folder / REHEARSAL).read_text(encoding="utf-8")).get("files", {})
+    changed = [name for name in files if file_hash(folder / name) != files[name]]
+    if changed:
+        return f"people went on in {listed(changed, 3)}"
+    return foreign_files(folder, {REHEARSAL, *files}.__contains__)
+
+
+_REHEARSED = Kind("a rehearsal", _rehearsal_fault)
 
 
 def rehearse_study(
@@ -179,7 +194,7 @@ def rehearse_study(
         )
     rng = np.random.default_rng(study.settings.seed)
     made, chances = 0, []
-    with whole_output(study.folder / RETURNED, overwrite=overwrite) as place:
+    with whole_output(study.folder / RETURNED, overwrite=overwrite, kind=_REHEARSED) as place:
         place.mkdir(parents=True)
         for person, batch in dict.fromkeys((t.annotator, t.batch) for t in tasks):
             own = {t.shown_id: t.note for t in tasks if (t.annotator, t.batch) == (person, batch)}
@@ -199,14 +214,19 @@ def rehearse_study(
             target.parent.mkdir(parents=True, exist_ok=True)
             write_corpus(builder.build(), target, format=tool)
             made += 1
-        told = {"slips": slips, "seed": study.settings.seed, "reference": who}
+        files = {
+            path.relative_to(place).as_posix(): file_hash(path)
+            for path in sorted(place.rglob("*"))
+            if path.is_file()
+        }
+        told = {"slips": slips, "seed": study.settings.seed, "reference": who, "files": files}
         (place / REHEARSAL).write_text(json.dumps(told) + "\n", encoding="utf-8")
     slipped = sum(chance < 2 * slips for chance in chances)
     return Rehearsal(study.folder / RETURNED, made, len(chances), slipped)
 
 
 def _read_by_chance(spans: Sequence[Span], chance: float, slips: float) -> list[tuple[int, int]]:
-    """Return what a reader marks of an annotation: nothing, a character too few, or all of it."""
+    """Return the simulated mark of an annotation: none, one character too short, or all of it."""
     if chance < slips:
         return []
     first, *others = ((s.start, s.end) for s in spans)

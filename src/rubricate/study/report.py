@@ -33,7 +33,7 @@ from rubricate.study.summaries import ReportSummary
 
 
 def _known(facts: Facts) -> dict[str, str]:
-    """Return what the records of the steps say of each item."""
+    """Return the text for each item from the records of the steps."""
     questions, found = facts.population["questions"], facts.evaluate
     sites = facts.population["sites"]
     where = [f"{len(sites)} sites" if len(sites) > 1 else "one site"]
@@ -45,16 +45,22 @@ def _known(facts: Facts) -> dict[str, str]:
         "9": f"Random inside strata, seed {facts.sample['seed']} (Methods, phase 2).",
         "10b": f"Methods, phases 3 and 4: {len(facts.assign['annotators'])} annotators, rules "
         f"{', '.join(facts.settings.curation.rules)}; the guidelines come with the notes.",
-        "12b": "A variable is present in a note where any of its features is marked (Methods, "
-        "phase 1); fixed by study.toml.",
-        "13b": "No: they worked blind (Methods, phase 3).",
+        "12b": "A variable is present in a note where the reference marks any of its features; the "
+        f"rules {', '.join(facts.settings.curation.rules)} and then a curator decide where "
+        "annotators differ (Methods, phases 1 and 4). The rules stand in study.toml; "
+        "the records of the steps hold its hash.",
+        "13b": "No: annotators saw neither the system's output nor each other's, and curators saw "
+        "the annotators' but not the system's (Methods, phases 3 and 4). They knew the whole note.",
         "14": "Methods, phase 5.",
         "15": f"{facts.curate['undecided']:,} rows were left undecided and are left out "
         "(Results, missing data).",
         "16": "Results, missing data: left out, not imputed.",
-        "17": "Results by site: Cochran's Q and I² (Table 6)." if len(sites) > 1
-        else "One site: variability between sites cannot be analysed.",
-        "18": f"Methods, phase 2: {facts.plan['total']:,} notes, method {facts.plan['method']}.",
+        "17": "Results by site: Cochran's Q, I², and the rate to expect at another site (Tables 5 "
+        "and 6); part of every study made with this program, so set in advance. Any other "
+        "comparison is exploratory." if len(sites) > 1
+        else "One site: variability between sites cannot be analysed. Any comparison of other "
+        "groups is exploratory.",
+        "18": _size_in_words(facts),
         "19": "The study at a glance.",
         "23": "Results, Table 1.",
         "24": f"Results, Tables 3 to 7, {found['confidence']:.0%} intervals.",
@@ -65,6 +71,18 @@ def _known(facts: Facts) -> dict[str, str]:
     if len(where) > 1:
         known["8"] = "; ".join(where) + "."
     return known
+
+
+def _size_in_words(facts: Facts) -> str:
+    """Say how many notes were intended, from what, and how many were measured."""
+    plan, expected, target = facts.plan, facts.plan["expected"], facts.plan["target"]
+    return (
+        f"Intended: {plan['positives']:,} positive and {plan['negatives']:,} negative notes "
+        f"(method {plan['method']}), from an expected precision of {expected['precision']:g}, "
+        f"recall of {expected['recall']:g} and frequency of {expected['frequency']:g}, for "
+        f"{target['confidence']:.0%} intervals of ±{target['half_width']:g} (Methods, phase 2). "
+        f"Measured: {facts.primary['notes']:,}."
+    )
 
 
 #: What a person must add where the program knows nothing, or only a part.
@@ -159,7 +177,7 @@ def report_study(
 ) -> StepResult[ReportSummary]:
     """Write ``report.html``, ``.md`` and its figures, and ``.docx``, from the records of all steps.
 
-    Without ``rubricate[formats]`` there is no ``report.docx``.
+    Without the libraries in `NEEDED` there is no ``report.docx``.
     """
     facts = Facts.of(study)
 

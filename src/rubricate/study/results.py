@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from rubricate.display import shown_p
 from rubricate.reports.plots import ForestGroup, ForestRow, Labels, forest_plot
-from rubricate.stats import Estimate
+from rubricate.stats import Estimate, true_f1_limits
 from rubricate.study.blocks import Block, Figure, Heading, Paragraph, TableBlock, point
 from rubricate.study.evaluation import half_widths
 from rubricate.study.methods import Facts
 from rubricate.study.sampling import SIDES
-from rubricate.study.summaries import Rates, VariableAgreement, VariableResult
+from rubricate.study.summaries import CeilingJson, Rates, VariableAgreement, VariableResult
 
 
 def results_blocks(facts: Facts) -> list[Block]:
@@ -96,7 +96,8 @@ def _agreement(facts: Facts) -> list[Block]:
             [
                 (_named(line), line["notes"], line["both"],
                  line["first_only"] + line["second_only"], point(line["presence_f1"]),
-                 line["presence_kappa"], point(line["characters_f1"]))
+                 point(line["kappa"]) if "kappa" in line else line["presence_kappa"],
+                 point(line["characters_f1"]))
                 for line in found["variables"]
             ],
         ),
@@ -168,6 +169,7 @@ def _sites(facts: Facts, lines: list[VariableResult]) -> list[Block]:
             ("mean over sites", _mean(list(shares.values())), *("",) * len(cells), *means),
             ("pooled", found / notes, *(primary[cell] for cell in cells),  # type: ignore[literal-required]
              *_rates(primary["presence"])[:2]),
+            *_expected_elsewhere(primary),
         ],
     )  # fmt: skip
     compared = [
@@ -187,6 +189,19 @@ def _sites(facts: Facts, lines: list[VariableResult]) -> list[Block]:
             compared,
         ),
     ]
+
+
+def _expected_elsewhere(primary: VariableResult) -> list[tuple[str | Estimate, ...]]:
+    """Return the mean of sites like these by random effects, and the rate at another site."""
+    found = primary["by_site"]
+    lines: list[tuple[str | Estimate, ...]] = []
+    for name, words in (("mean", "sites like these (random effects)"),
+                        ("prediction", "another such site (prediction interval)")):  # fmt: skip
+        if name in found:
+            rates = found[name]  # type: ignore[literal-required]
+            blank = ("",) * 6
+            lines.append((words, *blank, point(rates["precision"]), point(rates["recall"])))
+    return lines
 
 
 def _heterogeneity(found: dict[str, float | int | None]) -> tuple[str | None, ...]:
@@ -251,7 +266,31 @@ def _ceiling(lines: list[VariableResult]) -> list[Block]:
         if below
         else "By characters the system is not clearly below its annotators for any variable."
     )
-    return [table, Paragraph(said)]
+    return [table, Paragraph(said), *_reference_error(compared)]
+
+
+def _reference_error(compared: list[tuple[VariableResult, dict[str, CeilingJson]]]) -> list[Block]:
+    """Say what the annotators' own errors leave open about the system."""
+    lines = []
+    for line, ceiling in compared:
+        system, humans = ceiling["presence"]["system_f1"], ceiling["presence"]["ceiling_f1"]
+        if system is not None and humans is not None and system == system and humans == humans:
+            best, low, high = true_f1_limits(system, humans)
+            lines.append((_named(line), humans, best, system, f"{low:.3f} to {high:.3f}"))
+    if not lines:
+        return []
+    return [
+        TableBlock(
+            "Errors in the reference. Annotators who agree with an F1 below 1 err, and so does a "
+            "reference made from one of them: a system without any error would get about the F1 in "
+            "the third column, and the system's F1 against the truth lies about where the last "
+            "says, if two annotators err alike and independently. Curation makes the reference "
+            "better than that.",
+            ["variable", "annotators agree", "faultless system", "system, measured",
+             "system, against the truth"],
+            lines,
+        )
+    ]  # fmt: skip
 
 
 def _ceiling_figure(facts: Facts, lines: list[VariableResult]) -> list[Block]:

@@ -1,4 +1,4 @@
-"""What ``study.toml`` says: one frozen value per table, every fault of the file at once."""
+"""Content of ``study.toml``: one frozen value per table, and all faults at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
-from rubricate.files import packaged_text
+from rubricate.files import packaged_text, shown_path
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.stats import METHODS
 from rubricate.stats.limits import at_least, inside_unit, one_of
@@ -44,7 +44,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationSource:
-    """Where annotated notes come from: a corpus, its format, and one of its annotators."""
+    """Source of annotated notes: a corpus, its format, and one of its annotators."""
 
     corpus: str = ""
     format: str = ""
@@ -57,7 +57,7 @@ class PopulationSettings:
     """Which notes are studied; ``finite`` if these are all the notes there will ever be.
 
     ``columns`` and ``case`` say how a table of notes is to be understood, as ``--columns`` and
-    ``--case`` do.
+    ``--assign-case`` do.
     """
 
     corpus: str = ""
@@ -83,7 +83,7 @@ class VariableSettings:
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
-    """What the sample size rests on; a frequency of 0 is estimated from the detection."""
+    """Expected values for the sample size; a frequency of 0 is estimated from the detection."""
 
     method: str = "reported"
     precision: float = 0.85
@@ -99,7 +99,7 @@ class PlanSettings:
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
-    """How the planned notes are spread over sites and secondary variables."""
+    """Distribution of the planned notes over sites and secondary variables."""
 
     allocation: str = "sqrt"
 
@@ -116,7 +116,7 @@ class AnnotatorSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationSettings:
-    """How the annotation project is laid out."""
+    """Settings of the annotation project."""
 
     format: str = "brat"
     training: int = 5
@@ -143,9 +143,13 @@ class CurationSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
-    """How intervals of the evaluation are made."""
+    """Settings of the intervals of the evaluation.
+
+    ``cluster``: metadata field of the notes, such as the patient, whose notes go together.
+    """
 
     resamples: int = 2000
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,7 @@ class StudySettings:
 
 @cache
 def stard_items() -> dict[str, str]:
-    """Return what each item asks of STARD 2015 (Bossuyt et al., BMJ 2015;351:h5527).
+    """Return the items of STARD 2015 (Bossuyt et al., BMJ 2015;351:h5527).
 
     Notes stand in the place of patients.
 
@@ -203,8 +207,9 @@ def read_settings(path: Path) -> StudySettings:
     """
     if not path.exists():
         hint = "Run: rubricate study new FOLDER"
-        kind = InputError if path.parent.exists() else ArgumentError
-        raise kind([Fault(f"there is no such file. {hint}", path)])
+        if not path.parent.exists():
+            raise ArgumentError(f"{shown_path(path.parent)}: no such folder. {hint}")
+        raise InputError([Fault(f"there is no such file. {hint}", path)])
     faults: list[str] = []
     settings: StudySettings = _load(StudySettings, read_toml(path), "", faults)
     if not faults:
@@ -251,7 +256,7 @@ def _value(hint: Any, value: Any, place: str, faults: list[str]) -> Any:
 
 
 def _meaning(settings: StudySettings) -> list[str]:
-    """Return what is wrong although every type is right."""
+    """Return the faults of values whose types are right."""
     found: list[str] = []
     if not settings.population.corpus:
         found.append("population.corpus is missing: a path or the name of an embedded corpus")

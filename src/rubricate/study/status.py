@@ -31,7 +31,7 @@ def new_study(
     target = place / STUDY_FILE
     if target.exists():
         raise InputError(
-            [Fault("is there already; edit it, or choose another folder for a new study", target)]
+            [Fault("already exists. Edit it, or choose another folder for a new study", target)]
         )
     if not isinstance(corpus, str):
         with whole_output(place / "notes.csv") as staged:
@@ -63,7 +63,7 @@ COMMANDS = ("population", "plan", "sample", "assign", "collect", "curate", "eval
 
 @dataclass(frozen=True, slots=True)
 class StepStatus:
-    """Where a step stands: ``done``, ``stale`` (what it rests on has changed) or ``open``.
+    """State of a step: ``done``, ``stale`` (its inputs changed) or ``open``.
 
     ``why`` says what has changed since a stale step was run.
     """

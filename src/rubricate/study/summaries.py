@@ -1,4 +1,4 @@
-"""What each step of a study records of its result, as it stands in ``record.json``."""
+"""Summaries of the steps of a study, as ``record.json`` has them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class AssignSummary(TypedDict):
 
 
 class VariableAgreement(TypedDict):
-    """How far two annotators agree on one variable."""
+    """Agreement of two annotators on one variable."""
 
     variable: str
     role: str
@@ -99,12 +99,13 @@ class VariableAgreement(TypedDict):
     neither: int
     presence_f1: EstimateJson
     presence_kappa: float | None
+    kappa: NotRequired[EstimateJson]
     characters_f1: EstimateJson
     low: bool
 
 
 class AgreementSummary(TypedDict):
-    """How far annotators agree, variable by variable."""
+    """Agreement of annotators, variable by variable."""
 
     notes: int
     threshold: float
@@ -163,6 +164,9 @@ class BySite(TypedDict):
 
     sites: list[SiteResult]
     heterogeneity: dict[str, dict[str, float | int | None]]
+    #: Mean rate of sites like these, and the rate to expect at another one.
+    mean: NotRequired[dict[str, EstimateJson]]
+    prediction: NotRequired[dict[str, EstimateJson]]
 
 
 class VariableResult(TypedDict):
@@ -207,6 +211,8 @@ class EvaluateSummary(TypedDict):
     width: WidthJson
     variables: list[VariableResult]
     warnings: list[str]
+    #: Clusters of notes, such as patients, of the primary variable.
+    clusters: NotRequired[int]
 
 
 class ReportSummary(TypedDict):
