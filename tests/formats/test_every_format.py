@@ -1,6 +1,7 @@
 """Every format against every other: found by looking, converted, losses named."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -41,6 +42,34 @@ def test_formats_are_found_by_looking(name: str, written: dict[str, Path]) -> No
     assert detect_format(written[name]) == name
     claims = {n for n in FORMATS if FORMATS[n].looks_like(written[name])}
     assert claims == {name}
+
+
+def test_detection_by_ending_finds_what_asking_every_format_finds() -> None:
+    files = [
+        path for path in (Path(__file__).parents[1] / "resources").rglob("*") if path.is_file()
+    ]
+    assert len(files) > 20
+    for path in files:
+        claims = [name for name in FORMATS if FORMATS[name].looks_like(path)]
+        if claims:
+            assert detect_format(path) == claims[0]
+
+
+def test_a_table_is_found_without_importing_other_formats(tmp_path: Path) -> None:
+    table = tmp_path / "notes.csv"
+    table.write_text("id,text\n1,no fever\n", encoding="utf-8")
+    code = (
+        "import sys; from pathlib import Path; from rubricate.formats import detect_format;"
+        "print(detect_format(Path(sys.argv[1])));"
+        "print(*(name for name in sys.modules if name.startswith('rubricate.formats.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, str(table)], capture_output=True, text=True, check=True
+    )
+    found, modules = done.stdout.splitlines()
+    assert found == "table"
+    tools = ("brat", "webanno", "cas", "ebmnlp", "labelstudio", "bioc", "fhir", "conll", "datasets")
+    assert not [one for one in modules.split() if one.split(".")[2] in tools]
 
 
 @pytest.mark.parametrize("target", READABLE)

@@ -41,8 +41,8 @@ def test_the_limits_are_those_of_the_documents() -> None:
     assert f"{RATIO_FROM / 10**6} MB on".replace(".0 ", " ") in page
     usual = ScoreSettings()
     for option, default in (
-        ("--longest", usual.longest),
-        ("--note-seconds", usual.note_seconds),
+        ("--max-chars", usual.longest),
+        ("--note-timeout", usual.note_seconds),
     ):
         lines = [line for line in page.splitlines() if f"| `{option}`" in line]
         assert any(line.startswith(f"| {default:,.0f} ") for line in lines)

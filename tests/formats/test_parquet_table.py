@@ -1,6 +1,8 @@
 """Parquet tables that say less than they hold, and columns that hold something else."""
 
+import os
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -264,3 +266,15 @@ def test_pages_of_negative_size_count_as_broken(tmp_path: Path) -> None:
         place = parquet(tmp_path / "t.parquet", [broken], group_rows=10**6)
         with limits_in_force(ReadLimits(rows=5)):
             check_parquet(place)
+
+
+def test_reading_in_threads_leaves_the_standard_error_alone(table: Path) -> None:
+    own, kept = os.fstat(2), os.dup(2)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for _ in pool.map(lambda _: read_table(table, {}), range(64)):
+                there = os.fstat(2)
+                assert (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

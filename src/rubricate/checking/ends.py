@@ -109,7 +109,7 @@ def _is_only_quote(whole: str, mark: str) -> bool:
 
 
 def skip_leading_marks(text: str, span: tuple[int, int], whole: str, *, is_first: bool) -> int:
-    """Return where a span begins without the marks that do not belong to its words.
+    """Return the start of a span without the marks that do not belong to its words.
 
     Signs that carry meaning stay (``-CP``, ``+N``, ``?asthma``, ``(-) fever``), and so do a
     bracket and a quote that close again inside the annotation, whose words are ``whole``.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.files import whole_output
 from rubricate.formats.tables import write_sheet
+from rubricate.outputs import file_kind
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
 from rubricate.spans import fragments_text
@@ -24,7 +25,7 @@ RawSpans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What to do about a finding.
+    """Repair of a finding.
 
     >>> Repair("respan", spans=((3, 8),)).to_dict()
     {'action': 'respan', 'safe': True, 'spans': [[3, 8]]}
@@ -61,7 +62,7 @@ class Finding:
 
     @property
     def is_repairable(self) -> bool:
-        """Whether `fix_corpus` repairs it."""
+        """True if `fix_corpus` repairs it."""
         return self.repair is not None and self.repair.safe
 
     def to_dict(self) -> dict[str, object]:
@@ -132,19 +133,19 @@ class CheckResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings each rule has, rules without findings included."""
+        """Number of findings of each rule, rules without findings included."""
         found = Counter(finding.rule for finding in self.findings)
         return {rule: found[rule] for rule in self.rules}
 
     @property
     def repairable_counts(self) -> dict[str, int]:
-        """How many of them `fix_corpus` repairs."""
+        """Number of findings that `fix_corpus` repairs."""
         found = Counter(finding.rule for finding in self.findings if finding.is_repairable)
         return {rule: found[rule] for rule in self.rules}
 
     @property
     def counts_by_case(self) -> dict[str, dict[str, int]]:
-        """How many findings each rule has in each case, only where there are any."""
+        """Number of findings of each rule in each case, only if there are any."""
         found: dict[str, Counter[str]] = {}
         for finding in self.findings:
             found.setdefault(finding.case, Counter())[finding.rule] += 1
@@ -170,6 +171,10 @@ class CheckResult:
 _COLUMNS = ("rule", "note", "annotator", "feature", "old_spans", "new_spans", "new_feature")
 
 
+#: A log of changes, as `write_changes` writes it.
+CHANGES = file_kind("a log of changes", ",".join(_COLUMNS).encode(), b'"old_spans":')
+
+
 def write_changes(changes: Iterable[LoggedRepair], path: Path, *, overwrite: bool = False) -> None:
     """Write one line per change: CSV if the name ends in ``.csv``, JSON Lines otherwise.
 
@@ -182,7 +187,7 @@ def write_changes(changes: Iterable[LoggedRepair], path: Path, *, overwrite: boo
     >>> print(path.read_text(encoding="utf-8").splitlines()[1])
     white-space,n1,ann,f1,3 9,4 9,f1
     """
-    with whole_output(path, overwrite=overwrite) as place:
+    with whole_output(path, overwrite=overwrite, kind=CHANGES) as place:
         if path.suffix == ".csv":
             write_sheet(place, _COLUMNS, map(_line, changes))
         else:
@@ -221,7 +226,7 @@ _OTHER_PERSON = re.compile(
 
 
 class RuleHit(NamedTuple):
-    """What a rule finds in a row; ``annotation`` is None where the row itself is at fault."""
+    """Finding of a rule in a row; ``annotation`` is None if the row itself is at fault."""
 
     annotation: int | None
     message: str
@@ -266,7 +271,7 @@ class CheckRule:
 
 
 class Traits(NamedTuple):
-    """What a feature's text says about what may be marked for it."""
+    """Kind of words that may be marked for a feature, from its text."""
 
     is_age: bool
     is_gender: bool
@@ -276,7 +281,7 @@ class Traits(NamedTuple):
 
 
 def feature_traits(feature: Feature) -> Traits:
-    """Return what the feature's kind and text say about it.
+    """Return the expectation that the feature's kind and text give.
 
     >>> feature_traits(Feature("1", "c", "58 year")).is_age
     True

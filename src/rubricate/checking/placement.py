@@ -178,7 +178,7 @@ def locate(text: str, stated: str, spans: RawSpans) -> RawSpans | None:
 
 
 def _occurrences(text: str, words: list[str]) -> list[tuple[int, int]]:
-    """Return where the words stand, as whole words and in the same capitals if possible."""
+    """Return the place of the words, as whole words and in the same capitals if possible."""
     body = r"\s+".join(re.escape(word) for word in words)
     for flags in (0, re.IGNORECASE):
         found = [match.span(1) for match in re.finditer(f"(?=({body}))", text, flags)]

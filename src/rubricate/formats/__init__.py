@@ -6,12 +6,14 @@ units than code points are converted here and nowhere else.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, InputError, LossError, UnknownNameError
+from rubricate.errors import ArgumentError, InputError, LossError, UnknownNameError, option
 from rubricate.files import missing_path, whole_output
 from rubricate.formats.annotations import refuse_lone_surrogates
+from rubricate.formats.earlier import output_kind, refuse_judged
 from rubricate.formats.format import HOLDABLE, Format, Writer
 from rubricate.formats.limits import ReadLimits, limits_in_force
 from rubricate.progress import Progress, silent
@@ -60,6 +62,37 @@ FORMATS = Registry(
     group="rubricate.formats",
 )
 
+_JSON = frozenset({".json", ".jsonl", ".ndjson"})
+#: Endings of the files that each format reads. Formats without files read folders. Only formats
+#: that fit the ending look at a file, and only they are imported. A format of another package,
+#: which is not named here, looks at every file.
+_ENDINGS: Mapping[str, frozenset[str]] = {
+    "run": frozenset(),
+    "parquet": frozenset(),
+    "jsonl": _JSON,
+    "nbme": frozenset(),
+    "submission": frozenset({".csv"}),
+    "brat": frozenset(),
+    "webanno": frozenset({".tsv"}),
+    "cas": frozenset({".xmi", ".zip"}),
+    "cas-json": frozenset({".json"}),
+    "ebmnlp": frozenset(),
+    "conll": frozenset({"", ".txt", ".conll", ".conll03", ".conll2003", ".bio", ".iob", ".iob2",
+                        ".tsv"}),
+    "conllu": frozenset({"", ".txt", ".conll", ".conllu", ".conllx", ".conll06", ".tab", ".tsv"}),
+    "labelstudio": _JSON | {"", ".txt"},
+    "prodigy": _JSON,
+    "docbin": frozenset({".spacy"}),
+    "pubannotation": frozenset({".json", ".jsonl"}),
+    "bioc": frozenset({".json"}),
+    "bioc-xml": frozenset({".xml", ".bioc"}),
+    "doccano": _JSON,
+    "datasets": frozenset({".arrow"}),
+    "fhir": _JSON,
+    "table": frozenset({".csv", ".tsv", ".txt", ".xlsx", ".xlsm"}),
+    "texts": frozenset(),
+}  # fmt: skip
+
 #: Corpora that come with the package, by name.
 EMBEDDED = ("open-notes",)
 
@@ -77,8 +110,10 @@ def detect_format(path: Path) -> str:
     """
     if not path.exists():
         raise missing_path(path, *EMBEDDED)
+    ending = path.suffix.lower()
     for name in FORMATS:
-        if FORMATS[name].looks_like(path):
+        fits = path.is_dir() or ending in _ENDINGS.get(name, (ending,))
+        if fits and FORMATS[name].looks_like(path):
             return name
     whole = next((n for n in FORMATS if path.is_file() and FORMATS[n].looks_like(path.parent)), "")
     if path.is_file() and not path.stat().st_size:
@@ -90,7 +125,8 @@ def detect_format(path: Path) -> str:
         return loose
     hint = f"It may be part of the {whole} corpus in its folder: give the folder. " if whole else ""
     raise InputError(
-        f"{path}: looks like no known format. {hint}Name it with --from: {', '.join(FORMATS)}"
+        f"{path}: cannot detect the file format. {hint}Name it with {option('--from')}: "
+        f"{', '.join(FORMATS)}"
     )
 
 
@@ -214,7 +250,8 @@ def write_corpus(
     format : str
         One of `FORMATS`.
     overwrite : bool
-        Replace what is there.
+        Replace an earlier output in the same format, unless people judged something in it that
+        the corpus does not hold.
     strict : bool
         Refuse (LossError) rather than lose anything.
     progress : Progress
@@ -235,14 +272,15 @@ def write_corpus(
     >>> read_corpus(target) == corpus
     True
     """
-    write = writer_of(format)
+    write, target, own = writer_of(format), Path(path), FORMATS[format]
     refuse_lone_surrogates(corpus)
-    lost: dict[str, int] = FORMATS[format].losses(corpus)
+    lost: dict[str, int] = own.losses(corpus)
     if strict and lost:
         listed = "; ".join(f"{count} {HOLDABLE[kind]}" for kind, count in lost.items())
         raise LossError(f"{format} cannot hold: {listed}. Nothing was written.")
-    with whole_output(Path(path), overwrite=overwrite) as place:
+    with whole_output(target, overwrite=overwrite, kind=output_kind(own)) as place:
         write(corpus, place, progress=progress)
+        refuse_judged(target, own, place)
     return lost
 
 

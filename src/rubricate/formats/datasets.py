@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rubricate.batch import need_polars
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.files import is_plain_name
@@ -34,7 +35,6 @@ from rubricate.formats.marked_texts import (
     scalars,
     span_items,
 )
-from rubricate.formats.parquet_table import quiet_panic
 from rubricate.progress import Progress, silent
 
 _DICTIONARY, _BATCH = 2, 3
@@ -44,12 +44,12 @@ def read_arrow(path: Path) -> Any:
     """Return an Arrow stream as a polars table."""
     import polars as pl
 
+    need_polars()
     raw = read_whole(path)
     try:
         rows = _check(raw)
         need_within("rows", rows, "the table has {} rows", path)
-        with quiet_panic():
-            return pl.read_ipc_stream(raw)
+        return pl.read_ipc_stream(raw)
     except InputError:
         raise
     except (
@@ -232,6 +232,7 @@ def write_datasets(corpus: Corpus, path: Path, *, progress: Progress = silent) -
     """Write a folder as ``save_to_disk`` does, one row per note and annotator, and the frame."""
     import polars as pl
 
+    need_polars()
     rows: list[Json] = []
     for note, judged in judged_notes(corpus, progress):
         head = {"note": note.id, "case": note.case, "text": note.text}
@@ -266,5 +267,7 @@ FORMAT = Format(
     looks_like=looks_like_datasets,
     read=marked_reader(_marked, need="rows of an Arrow file with a column 'text'", unit="row"),
     write=write_datasets,
+    made=frozenset({"data-*.arrow", "dataset_info.json", "state.json"}),
     holds=HELD_BY_SPANS,
+    needs_trust=True,
 )

@@ -255,5 +255,6 @@ FORMAT = Format(
     looks_like=looks_like_doccano,
     read=marked_reader(_marked, need=_NEED),
     write=write_doccano,
+    made=frozenset({"*.jsonl", "label_config.json"}),
     holds=HELD_BY_SPANS - {"empty notes"},
 )

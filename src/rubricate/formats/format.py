@@ -1,4 +1,4 @@
-"""What a format is: a look, a reader, perhaps a writer and a stream, and what it cannot hold."""
+"""Formats: detection, reader, optional writer and stream, and the content that is lost."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ HELD_BY_TOOLS = HELD_BY_SPANS | {
 
 
 def count_losses(corpus: Corpus, holds: frozenset[str]) -> dict[str, int]:
-    """Return how many items would be lost, by kind, where there are any.
+    """Return the number of items that would be lost, by kind, if there are any.
 
     Losses that depend on a format's tokens (``boundaries``, ``touching``) are counted by the format
     itself; `Format.losses` gives all of them.
@@ -295,6 +295,10 @@ class Format:
     a token.
     ``read_beside``: reads a file that has no notes of its own beside the corpus it speaks of.
     ``stream``: opens a path for reading one note at a time; without it, notes are read whole.
+    ``made``: patterns of the files in a folder of this format, beside its frame; empty where it is
+    one file.
+    ``needs_trust``: tables of bytes, which libraries read that a damaged file can end, and what
+    says what others decided. A server reads neither from strangers.
     """
 
     name: str
@@ -306,9 +310,11 @@ class Format:
     count_more: Callable[[Corpus], Mapping[str, int]] | None = None
     read_beside: BesideReader | None = None
     stream: Callable[[Path], NoteStream] | None = None
+    made: frozenset[str] = frozenset()
+    needs_trust: bool = False
 
     def losses(self, corpus: Corpus) -> dict[str, int]:
-        """Return what writing the corpus would lose, by kind, where there is anything."""
+        """Return the number of items that writing would lose, by kind, if there are any."""
         lost = count_losses(corpus, self.holds)
         if self.count_more is not None:
             lost |= self.count_more(corpus)

@@ -93,7 +93,7 @@ DEFAULT_ANNOTATOR = "annotator"
 
 @dataclass(frozen=True)
 class Frame(Head):
-    """What a frame file says: the head of a corpus, and more about notes, labels and rows."""
+    """Content of a frame file: the head of a corpus, and more about notes, labels and rows."""
 
     notes: Mapping[str, tuple[str, Metadata]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)

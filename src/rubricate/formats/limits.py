@@ -1,4 +1,4 @@
-"""What is read of an input: how large it may be, which XML is safe, and all its faults at once."""
+"""Limits of inputs: their size, safe XML, and all their faults at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from stat import S_ISREG
 
-from rubricate.errors import Fault, InputError, UnknownNameError, shown
+from rubricate.errors import Fault, InputError, UnknownNameError, option, shown
 from rubricate.files import missing_path
 
 #: The ratio of an archive counts from this many unpacked bytes on: small files may be all blanks.
@@ -21,7 +21,7 @@ RATIO_FROM = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """What is read at most.
+    """Limits for reading.
 
     ``file_bytes``: bytes of a file that is read whole.
     ``unpacked_bytes``: bytes of a workbook, an archive or a Parquet table when unpacked.
@@ -82,7 +82,9 @@ def parse_limits(given: Sequence[str]) -> ReadLimits:
             raise UnknownNameError("limit", name, known)
         digits = value.replace("_", "")
         if not (digits.isascii() and digits.isdigit() and len(digits) < 16 and int(digits)):
-            raise InputError(f"--limit {name}: need a whole number of 1 or more, e.g. {name}=1000")
+            raise InputError(
+                f"{option('--limit', name)}: need a whole number of 1 or more, e.g. {name}=1000"
+            )
         changed[name] = int(digits)
     return replace(limits_now(), **changed)
 
@@ -94,7 +96,8 @@ def need_within(name: str, found: int, what: str, path: Path | None = None) -> N
     """
     allowed: int = getattr(limits_now(), name)
     if found > allowed:
-        hint = f"If you trust the file, raise the limit: --limit {name}={found}"
+        larger = option("--limit", f"{name}={found}", python=f"limits=ReadLimits({name}={found})")
+        hint = f"If you trust the file, raise the limit: {larger}"
         message = f"{what.format(f'{found:,}')}; at most {allowed:,} are read. {hint}"
         raise InputError([Fault(message, path)])
 

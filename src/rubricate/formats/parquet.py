@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rubricate.batch import need_polars
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import (
@@ -57,6 +58,7 @@ def write_parquet(corpus: Corpus, path: Path, *, progress: Progress = silent) ->
     """Write the corpus as a folder of Parquet tables."""
     import polars as pl
 
+    need_polars()
     path.mkdir()
     head = {"rubricate_parquet": VERSION, **head_to_json(corpus)}
     write_json(path / HEAD, head)
@@ -234,5 +236,9 @@ FORMAT = Format(
     looks_like=looks_like_parquet,
     read=read_parquet,
     write=write_parquet,
+    made=frozenset(
+        {"annotations.parquet", "corpus.json", "notes.parquet", "rows.parquet", "spans.parquet"}
+    ),
     holds=frozenset(HOLDABLE),
+    needs_trust=True,
 )

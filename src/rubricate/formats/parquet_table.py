@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import struct
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Literal
 
+from rubricate.batch import need_polars
 from rubricate.errors import Fault, InputError
 from rubricate.formats.limits import need_within
 
@@ -22,12 +20,13 @@ def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind]
     """Return a Parquet file as a polars table that has these columns, and maybe ``more``."""
     import polars as pl
 
+    need_polars()
     try:
         if not path.is_file():  # also a pipe, which would be waited for
             raise OSError
         check_parquet(path)
         # Polars takes no path that is not UTF-8; an open file may have any name.
-        with quiet_panic(), path.open("rb") as stream:
+        with path.open("rb") as stream:
             table = pl.read_parquet(stream)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Some broken files make the reader panic, which is no Exception.
@@ -62,24 +61,6 @@ def _is_kind(column: Any, kind: Kind) -> bool:
         whole = whole and bool(column.dtype.is_integer())
         return whole and bool(column.is_between(-(2**31), 2**31 - 1).all())
     return whole and column.dtype == pl.String
-
-
-@contextmanager
-def quiet_panic() -> Iterator[None]:
-    """Keep what the reader prints when it panics from the standard error of the process."""
-    sys.stderr.flush()
-    try:
-        kept = os.dup(2)
-    except OSError:  # nothing is printed where there is no standard error
-        yield
-        return
-    try:
-        with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 #: Bytes of the smallest value; a page says less where it repeats one of them many times.

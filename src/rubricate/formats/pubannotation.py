@@ -140,5 +140,6 @@ FORMAT = Format(
     looks_like=looks_like_pubannotation,
     read=marked_reader(_marked, need='JSON files with a "text" and "denotations"', unit="note"),
     write=write_pubannotation,
+    made=frozenset({"*.json"}),
     holds=HELD_BY_SPANS | {"attributes"},
 )

@@ -188,6 +188,7 @@ DOCBIN = Format(
     read=read_docbin,
     write=write_docbin,
     holds=HELD_BY_SPANS,
+    needs_trust=True,
 )
 
 _SUFFIXES = {".jsonl", ".json", ".ndjson"}

@@ -237,7 +237,7 @@ def _open_workbook(path: Path) -> tuple[Any, Any]:
     try:
         import openpyxl
     except ImportError:
-        raise MissingExtraError("Excel files", "formats") from None
+        raise MissingExtraError("Excel files") from None
     raw = read_whole(path)
     _check_workbook(raw, path)
     try:

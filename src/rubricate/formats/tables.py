@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from rubricate.batch import lacks_polars
 from rubricate.formats.limits import Faults, need_within, read_text
 from rubricate.rubric import Scalar
 
@@ -172,7 +173,7 @@ def read_table(path: Path, columns: Sequence[str], faults: Faults) -> CsvTable |
 def _read_fast(path: Path, faults: Faults) -> CsvTable | None:
     import polars as pl
 
-    if not path.is_file():
+    if not path.is_file() or lacks_polars():
         return None
     need_within("file_bytes", path.stat().st_size, "the file has {} bytes", path)
     try:

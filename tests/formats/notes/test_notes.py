@@ -259,7 +259,7 @@ def test_fields_of_notes_left_out_by_other_conditions_are_known() -> None:
 
 def test_no_note_left_names_the_first_condition_that_left_none_and_its_values() -> None:
     message = refusal(CORPUS, "case=a", "site=Z", "age=9")
-    assert "--where site=Z: no note is left; site is one of A, B" in message
+    assert "where site=Z: no note is left; site is one of A, B" in message
 
 
 @pytest.mark.parametrize(
@@ -292,4 +292,4 @@ def test_a_value_that_is_empty_is_listed_as_such() -> None:
 
 
 def test_without_any_note_there_are_no_values_to_list() -> None:
-    assert refusal(Corpus((), ()), "case=a") == "--where case=a: no note is left"
+    assert refusal(Corpus((), ()), "case=a") == "where case=a: no note is left"

@@ -107,7 +107,7 @@ def test_columns_and_case_can_be_given(tmp_path: Path) -> None:
         read_corpus(path)
     message = str(raised.value)
     assert "'Matrikel', 'Anamnese', 'Campus'" in message
-    assert "--columns id=COLUMN,text=COLUMN" in message
+    assert "columns=id=COLUMN,text=COLUMN" in message
     assert "fever" not in message
     columns = parse_columns("id=Matrikel,text=anamnese,school=Campus")
     with understood_as(columns=columns, case="Case 9"):
@@ -128,11 +128,11 @@ def test_a_case_that_overrules_those_of_the_notes_is_told(tmp_path: Path) -> Non
     told: list[str] = []
     with understood_as(case="3", tell=told.append):
         assert {note.case for note in read_corpus(path).notes} == {"3"}
-    assert any("--case overrules" in line and "'7'" in line for line in told)
+    assert any("case replaces" in line and "'7'" in line for line in told)
     told.clear()
     with understood_as(tell=told.append):
         read_corpus(path)
-    assert not any("--case" in line for line in told)
+    assert not any("case replaces" in line for line in told)
 
 
 def test_a_table_without_names_is_not_quoted(tmp_path: Path) -> None:
@@ -146,7 +146,10 @@ def test_a_table_without_names_is_not_quoted(tmp_path: Path) -> None:
 def test_other_formats_say_themselves_what_is_what() -> None:
     # An embedded corpus is no file; a file of another format is refused.
     path = Path(__file__).parents[2] / "resources"
-    with understood_as(case="x"), pytest.raises(InputError, match="--case"):
+    with (
+        understood_as(case="x"),
+        pytest.raises(InputError, match="columns and case are for tables"),
+    ):
         read_corpus(path, format="jsonl")
 
 

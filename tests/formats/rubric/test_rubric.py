@@ -28,7 +28,7 @@ TEXT = (
     .filter(lambda text: text == text.strip() and text != "")
 )
 MAYBE = st.one_of(st.just(""), TEXT)
-WEIGHT = st.one_of(st.just(1.0), st.floats(0, 1e6), st.integers(0, 9).map(float))
+WEIGHT = st.one_of(st.just(1.0), st.floats(0, 1e4), st.integers(0, 9).map(float))
 SCALAR = st.one_of(
     st.none(), st.booleans(), st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6), TEXT, st.just("")
 )

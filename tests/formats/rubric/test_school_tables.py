@@ -9,6 +9,7 @@ import pytest
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.formats.rubric import RubricFile, read_rubric_file, read_rubrics, write_rubrics
+from rubricate.formats.rubric.school_tables import names_no_case, sheet_names
 from rubricate.rubric import odd_features
 from rubricate.run.results import total_score
 
@@ -133,11 +134,25 @@ def test_a_sheet_may_begin_with_its_case(
     assert [rubric.case for rubric in found.for_cases(cases)] == (expected or sheets)
 
 
-def test_a_file_that_names_no_case_has_the_only_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sheet", ["Sheet1", "Rubric", "SCORING_RUBRIC", "Checklist 2"])
+def test_a_file_that_names_no_case_has_the_only_one(tmp_path: Path, sheet: str) -> None:
     rows: list[list[object]] = [["Item", "Points"], ["Cough", 1]]
-    found = read_rubric_file(workbook(tmp_path / "r.xlsx", {"Sheet1": rows}))
+    found = read_rubric_file(workbook(tmp_path / "r.xlsx", {sheet: rows}))
     assert [rubric.case for rubric in found.for_cases(["Case 7"])] == ["Case 7"]
     assert [rubric.case for rubric in found.for_cases(["a", "b"])] == ["r"]
+
+
+def test_names_of_sheets_that_name_no_case() -> None:
+    assert [example for _, _, example in sheet_names() if not names_no_case(example)] == []
+    names = [name for name, _, _ in sheet_names()]
+    assert names == sorted(set(names))
+    assert not any(map(names_no_case, ["Case 1", "Rubric chest pain", "Headache", "7"]))
+
+
+def test_one_of_several_sheets_is_a_case_whatever_its_name(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Item", "Points"], ["Cough", 1]]
+    found = read_rubric_file(workbook(tmp_path / "r.xlsx", {"Rubric": rows, "Cough": rows}))
+    assert [rubric.case for rubric in found.rubrics] == ["Rubric", "Cough"]
 
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "rubrics"

@@ -164,3 +164,33 @@ def test_a_file_that_is_no_toml_is_named(text: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_toml(place)
     assert [fault.path for fault in caught.value.faults] == [place]
+
+
+@pytest.mark.parametrize("floor", ["none", "0"])
+@pytest.mark.parametrize("kind", ["yaml", "toml", "json", "csv"])
+def test_a_rubric_says_whether_scores_may_fall_below_0(
+    kind: str, floor: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"r.{kind if kind != 'json' else 'yaml'}"
+    path.write_text(
+        {
+            "yaml": f"- case: c\n  floor: {floor}\n  features: [{{id: a, text: Fever}}]\n",
+            "toml": f'[[rubrics]]\ncase = "c"\nfloor = "{floor}"\n'
+            '[[rubrics.features]]\nid = "a"\ntext = "Fever"\n',
+            "json": f'[{{"case": "c", "floor": "{floor}", '
+            '"features": [{"id": "a", "text": "Fever"}]}]',
+            "csv": f"case,id,text,floor\nc,a,Fever,{floor}\nc,b,Cough,\n",
+        }[kind],
+        encoding="utf-8",
+    )
+    (rubric,) = read_rubrics(path)
+    assert rubric.has_floor is (floor == "0")
+    write_rubrics((rubric,), tmp_path / "again.yaml")
+    assert read_rubrics(tmp_path / "again.yaml")[0].has_floor is (floor == "0")
+
+
+def test_another_floor_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text("- case: c\n  floor: 50\n  features: [{id: a, text: Fever}]\n")
+    with pytest.raises(InputError, match="floor"):
+        read_rubrics(path)

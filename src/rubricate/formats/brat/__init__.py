@@ -312,5 +312,6 @@ FORMAT = Format(
     looks_like=looks_like_brat,
     read=read_brat,
     write=write_brat,
+    made=frozenset({"*.ann", "*.txt", "annotation.conf", "visual.conf"}),
     holds=HELD_BY_TOOLS,
 )

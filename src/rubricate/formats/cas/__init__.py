@@ -382,6 +382,7 @@ FORMAT = Format(
     looks_like=looks_like_cas,
     read=read_cas,
     write=write_cas,
+    made=frozenset({"*.xmi", "TypeSystem.xml"}),
     holds=HELD_BY_TOOLS,
 )
 
@@ -391,5 +392,6 @@ CAS_JSON = Format(
     looks_like=looks_like_cas_json,
     read=read_cas,
     write=write_cas_json,
+    made=frozenset({"*.json", "TypeSystem.xml"}),
     holds=HELD_BY_TOOLS,
 )

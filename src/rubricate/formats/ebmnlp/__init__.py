@@ -293,6 +293,7 @@ FORMAT = Format(
     looks_like=looks_like_ebmnlp,
     read=read_ebmnlp,
     write=write_ebmnlp,
+    made=frozenset({"documents/*.txt", "documents/*.tokens", "annotations/*.ann"}),
     holds=HELD_BY_FRAME
     | {"overlaps", "annotators", "unannotated", "empty notes", "newlines", "ids"},
     count_more=count_ebmnlp_losses,

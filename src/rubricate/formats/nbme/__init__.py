@@ -259,6 +259,7 @@ FORMAT = Format(
     looks_like=looks_like_nbme,
     read=read_nbme,
     write=write_nbme,
+    made=frozenset({"*.csv", IDS_NAME}),
     holds=HELD_BY_SPANS | {"stated text"},
 )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from rubricate.corpus import Corpus, Note
 from rubricate.display import counted
-from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, option
 from rubricate.files import file_hash
 from rubricate.formats import choose_format, is_embedded, read_corpus
 from rubricate.formats.format import Unreadable, numbered_places, same_ids
@@ -37,12 +37,13 @@ def parse_condition(text: str) -> Condition:
     True
     >>> parse_condition("split")
     Traceback (most recent call last):
-    rubricate.errors.ArgumentError: --where split: need NAME=VALUE, e.g. split=test
+    rubricate.errors.ArgumentError: where split: need NAME=VALUE, e.g. split=test
     """
     name, sign, values = text.partition("=")
+    place = option("--where", text, python=f"where {text}")
     if not sign:
-        raise ArgumentError(f"--where {text}: need NAME=VALUE, e.g. split=test")
-    return Condition(name, lambda note: note.matches(name, values), f"--where {text}")
+        raise ArgumentError(f"{place}: need NAME=VALUE, e.g. split=test")
+    return Condition(name, lambda note: note.matches(name, values), place)
 
 
 class NoteFilter:
@@ -53,7 +54,7 @@ class NoteFilter:
     False
     >>> chosen.check()
     Traceback (most recent call last):
-    rubricate.errors.ArgumentError: --where sight=A: no note has 'sight'; did you mean 'site'?
+    rubricate.errors.ArgumentError: where sight=A: no note has 'sight'; did you mean 'site'?
     There are: case, site
     """
 
@@ -119,7 +120,7 @@ T = TypeVar("T", bound=Note | Unreadable)
 
 @dataclass(frozen=True, eq=False)
 class NoteSource:
-    """Where notes come from; they are read anew each time `notes` is called."""
+    """Source of notes; they are read again each time `notes` is called."""
 
     name: str
     rubrics: tuple[Rubric, ...]
@@ -165,7 +166,7 @@ def open_notes(
     format: str | None = None,  # noqa: A002
     where: Sequence[str] = (),
 ) -> NoteSource:
-    """Return where to read notes from: one at a time if the format can, else read whole first.
+    """Return a source of notes: one at a time if the format can, else read as a whole.
 
     >>> source = open_notes("open-notes", where=["split=test"])
     >>> sum(1 for note in source.notes())
@@ -230,7 +231,7 @@ _IN_FORCE: ContextVar[Understanding] = ContextVar("understanding", default=Under
 
 
 def understanding_now() -> Understanding:
-    """Return how notes are to be understood now."""
+    """Return the settings for reading notes."""
     return _IN_FORCE.get()
 
 
@@ -264,7 +265,9 @@ def parse_columns(text: str) -> dict[str, str]:
     """
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(sign and name.strip() and column.strip() for name, sign, column in pairs):
-        raise ArgumentError(f"--columns {text}: need NAME=COLUMN, e.g. id=student_id,text=note")
+        raise ArgumentError(
+            f"{option('--columns', text)}: need NAME=COLUMN, e.g. id=student_id,text=note"
+        )
     return {name.strip(): column.strip() for name, _, column in pairs}
 
 
@@ -273,8 +276,9 @@ def refuse_understanding(format_name: str) -> None:
     now = _IN_FORCE.get()
     if now.columns or now.case:
         raise ArgumentError(
-            "--columns and --case are for tables and folders of notes; this input is of the "
-            f"format {format_name}, which says itself what is what. Leave them out."
+            f"{option('--columns')} and {option('--assign-case')} are for tables and folders of "
+            f"notes. This input has the format {format_name}, which names its own columns and "
+            "cases. Leave them out."
         )
 
 
@@ -298,13 +302,14 @@ def telling(
             without = f", {n_without:,} of them without a case" if cases and n_without else ""
             how.tell(f"{counted_notes(n_notes, cases)}{without}; {words}")
             if how.case and others:
-                how.tell(f"--case overrules what the notes say: they are of {_named(others)}")
+                given = option("--assign-case")
+                how.tell(f"{given} replaces the cases that the notes have: {_named(others)}")
 
     return again
 
 
 def counted_notes(n_notes: int, cases: Collection[str]) -> str:
-    """Return how many notes there are, and of which case or how many.
+    """Return the number of notes in words, with their case or the number of cases.
 
     >>> counted_notes(2, {"chest pain"}), counted_notes(1, set())
     ("2 notes of case 'chest pain'", '1 note')

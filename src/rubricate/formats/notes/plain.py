@@ -22,7 +22,7 @@ from rubricate.columns import (
     twin_columns,
 )
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, listed, shown
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, listed, option, shown
 from rubricate.formats.annotations import has_lone_surrogate, writable
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.limits import check_archive, leads_out, read_whole, unsafe_xml
@@ -127,7 +127,7 @@ def _missing(path: Path, part: _Part) -> Iterator[Fault]:
         wanted = " and for ".join(f"{n} ({', '.join(NOTE_COLUMNS[n][:6])}, ...)" for n in needed)
         example = ",".join(f"{name}=COLUMN" for name in needed)
         message = f"{part.place}there is no column for {wanted}"
-        yield Fault(f"{message}. {there}. Say which: --columns {example}", path)
+        yield Fault(f"{message}. {there}. Say which: {option('--columns', example)}", path)
 
 
 def _header(path: Path, form: CsvForm) -> list[str]:

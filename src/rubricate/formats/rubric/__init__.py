@@ -9,6 +9,7 @@ around a text are removed.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,8 @@ from statistics import median
 import numpy as np
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, RubricateError, shown
-from rubricate.files import whole_output
+from rubricate.errors import ArgumentError, Fault, InputError, RubricateError, option, shown
+from rubricate.files import file_hash, whole_output
 from rubricate.formats.limits import Faults, ReadLimits, limits_in_force
 from rubricate.formats.notes import NoteSource, open_notes, understood_as, with_only_case
 from rubricate.formats.rubric.records import Records, build_rubrics, need_sound
@@ -37,6 +38,7 @@ from rubricate.formats.rubric.trees import (
     write_toml_tree,
     write_yaml_tree,
 )
+from rubricate.outputs import Kind as OutputKind
 from rubricate.rubric import Rubric
 
 #: The kind of each file, by its ending.
@@ -59,15 +61,17 @@ _WRITERS: dict[str, Callable[[Sequence[Rubric], Path], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class RubricFile:
-    """What a rubric file says, and what a person should be told about it.
+    """Rubrics of a file, and notices about it.
 
     ``named`` is False where the file names no case, so that its one rubric is called after it.
+    ``made`` has the ids that the file does not give: made from words or numbers.
     """
 
     rubrics: tuple[Rubric, ...]
     notices: tuple[str, ...] = ()
     name: str = ""
     named: bool = True
+    made: frozenset[str] = frozenset()
 
     def for_cases(self, cases: Iterable[str]) -> tuple[Rubric, ...]:
         """Return the rubrics under the names that notes call their cases by.
@@ -142,7 +146,7 @@ def file_of(records: Records, faults: Faults, name: str) -> RubricFile:
     """Return what records say, as a file of that name would; their faults are raised."""
     rubrics = build_rubrics(records, faults)
     named = records.without_case < len(records.features)
-    return RubricFile(rubrics, tuple(records.notices), name, named)
+    return RubricFile(rubrics, tuple(records.notices), name, named, frozenset(records.made))
 
 
 def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> dict[str, Rubric]:
@@ -164,7 +168,9 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
 
 def no_rubric() -> ArgumentError:
     """Return the error about notes without a rubric: there is nothing to look for."""
-    return ArgumentError("the notes come without a rubric. Give one with --rubric FILE.")
+    return ArgumentError(
+        f"the notes come without a rubric. Give one: {option('--rubric', 'FILE')}."
+    )
 
 
 #: How many notes tell how long notes are, and how many words of a feature are many.
@@ -189,7 +195,7 @@ def swapped(notes: str, rubric: str) -> str:
     """Return the message about notes and a rubric that were given for each other."""
     return (
         f"{notes} reads like a rubric, and {rubric} like notes: they seem to be swapped. Give the "
-        "notes first, and the rubric with --rubric."
+        f"notes first, and the rubric as {option('--rubric', 'FILE')}."
     )
 
 
@@ -255,7 +261,7 @@ def write_rubrics(
     place = Path(path)
     kind = _kind(place)
     need_sound(rubrics)
-    with whole_output(place, overwrite=overwrite) as target:
+    with whole_output(place, overwrite=overwrite, kind=_WRITTEN) as target:
         _WRITERS[kind](rubrics, target)
     if kind == "yaml":
         lost = 0
@@ -264,6 +270,20 @@ def write_rubrics(
     else:
         lost = sum(bool(rubric.metadata) for rubric in rubrics)
     return {"metadata": lost} if lost else {}
+
+
+def _rubric_fault(path: Path) -> str:
+    """Tell whether a file is not, byte for byte, what would be written of its rubrics.
+
+    What a person wrote, or changed since, is not replaced.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        again = Path(scratch) / path.name
+        _WRITERS[_kind(path)](read_rubrics(path), again)
+        return "" if file_hash(again) == file_hash(path) else "it was written or changed by hand"
+
+
+_WRITTEN = OutputKind("a rubric as it was written here", _rubric_fault)
 
 
 def _kind(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -13,7 +12,15 @@ from rubricate.display import counted
 from rubricate.errors import Fault, InputError, listed, nearest, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.limits import Faults
-from rubricate.rubric import NO_METADATA, NOT_FINITE, Feature, Metadata, Rubric, parse_weight
+from rubricate.rubric import (
+    NO_FLOOR,
+    NO_METADATA,
+    Feature,
+    Metadata,
+    Rubric,
+    parse_weight,
+    weight_fault,
+)
 
 #: Every name of each column, in lower case, with single spaces for all that is no letter or digit.
 NAMES = {
@@ -33,6 +40,7 @@ NAMES = {
     "note": ("note", "notes", "comment", "comments", "remark", "remarks", "guidance",
              "instructions", "hint"),
     "title": ("title", "case title", "rubric title"),
+    "floor": ("floor",),
 }  # fmt: skip
 
 #: Names of the text, unless another column is; then of the id.
@@ -145,6 +153,8 @@ class Records:
     without_case: int = 0
     #: Features whose points stand in their wording alone.
     worded: list[str] = field(default_factory=list)
+    #: Ids that the file does not give: made from the words or the number of a feature.
+    made: set[str] = field(default_factory=set)
 
     def add(self, values: Mapping[str, str], case: str, line: int | None, place: str = "") -> None:
         """Add one feature."""
@@ -152,6 +162,20 @@ class Records:
             self.without_case += 1
             case = self.default_case
         self.features.append(Record(values, case, line, place))
+
+
+FLOOR_FAULT = "the floor is {}; it must be none (scores may fall below 0) or 0"
+
+
+def add_floor(records: Records, case: str, said: str) -> Metadata | None:
+    """Keep what a file says of the lowest score of a case; None where it is none of the two."""
+    if said.strip().casefold() not in (NO_FLOOR, "0"):
+        return None
+    metadata = dict(records.metadata.get(case, NO_METADATA))
+    if said.strip() != "0":
+        metadata["floor"] = NO_FLOOR
+    records.metadata[case] = Metadata(metadata)
+    return records.metadata[case]
 
 
 def build_rubrics(records: Records, faults: Faults) -> tuple[Rubric, ...]:
@@ -165,6 +189,9 @@ def build_rubrics(records: Records, faults: Faults) -> tuple[Rubric, ...]:
         if title and titles.setdefault(case, title) != title:
             message = f"{record.place}case {case!r} has another title above"
             faults.add(message, line=record.line)
+        floor = record.values.get("floor", "")
+        if floor and add_floor(records, case, floor) is None:
+            faults.add(f"{record.place}{FLOOR_FAULT.format(shown(floor))}", line=record.line)
         feature = _feature(record, identifier, faults)
         if feature is not None:
             features.setdefault(case, []).append(feature)
@@ -225,6 +252,8 @@ def _ids(records: Records, faults: Faults) -> list[str]:
             faults.add(message, line=record.line)
         elif identifier:
             first[identifier] = record.line
+    records.made = {one for record, one in zip(records.features, given, strict=True)
+                    if not record.values.get("id")} - {""}  # fmt: skip
     made: list[str] = []
     last: dict[str, int] = {}  # where counting goes on, so that equal texts cost no search
     for i, record in enumerate(records.features):
@@ -238,6 +267,7 @@ def _ids(records: Records, faults: Faults) -> list[str]:
             first[identifier] = record.line
             given[i] = identifier
             made.append(identifier)
+    records.made |= set(made)
     if made:
         records.notices.append(
             f"{counted(len(made), 'feature has', 'features have')} no id; made from case and "
@@ -278,8 +308,8 @@ def need_sound(rubrics: Sequence[Rubric]) -> None:
                 wrong.append(f"feature {feature.id!r} has no text")
             if not feature.id.strip():
                 wrong.append(f"a feature of case {rubric.case!r} has no id")
-            if not math.isfinite(feature.weight):
-                wrong.append(f"feature {feature.id!r}: {NOT_FINITE}")
+            if fault := weight_fault(feature.weight):
+                wrong.append(f"feature {feature.id!r}: {fault}")
         texts = [rubric.case, rubric.title, *map(str, rubric.metadata.values()), *rubric.metadata]
         texts += [str(cell) for feature in rubric for cell in feature_row(feature)]
         if any(map(has_lone_surrogate, texts)):

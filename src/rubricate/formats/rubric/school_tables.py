@@ -8,12 +8,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rubricate.columns import plain_name
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, MissingExtraError, shown
+from rubricate.files import packaged_text
 from rubricate.formats.limits import Faults, read_whole
 from rubricate.formats.rubric.records import (
     COMPETITION,
@@ -289,9 +291,24 @@ def _sums(points: Sequence[tuple[float, str]]) -> list[float]:
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
-#: What programs call a sheet that nobody named.
-_UNNAMED = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|blad|planilha|ark)\s?\d*", re.IGNORECASE)
 _SHEET_NAME = re.compile(r"[^\[\]:*?/\\']{1,31}")
+
+
+@cache
+def sheet_names() -> list[list[str]]:
+    """Return the names of sheets that name no case, each with its kind and an example."""
+    lines = packaged_text("formats.rubric", "sheet_names.tsv").splitlines()[1:]
+    return [line.split("\t") for line in lines]
+
+
+def names_no_case(sheet: str) -> bool:
+    """Tell whether the name of a sheet says nothing of its case, with or without a number.
+
+    >>> names_no_case("Sheet1"), names_no_case("Rubric"), names_no_case("Chest pain")
+    (True, True, False)
+    """
+    plain = " ".join(re.sub(r"\d+$", "", sheet.strip()).replace("_", " ").split()).casefold()
+    return plain in {name for name, *_ in sheet_names()}
 
 
 def read_excel_records(path: Path, faults: Faults) -> Records:
@@ -311,7 +328,7 @@ def read_excel_records(path: Path, faults: Faults) -> Records:
             )
             continue
         case = sheet.title.strip()
-        if len(tables) <= 1 and _UNNAMED.fullmatch(case):
+        if len(tables) <= 1 and names_no_case(case):
             case = ""
         before = len(records.features), len(faults.found)
         place = f"sheet {sheet.title!r}: "
@@ -340,7 +357,7 @@ def write_excel_records(rubrics: Sequence[Rubric], path: Path) -> None:
     try:
         import openpyxl
     except ImportError:
-        raise MissingExtraError("Excel files", "formats") from None
+        raise MissingExtraError("Excel files") from None
     _need_short_texts(rubrics)
     book = openpyxl.Workbook()
     book.remove(book.worksheets[0])

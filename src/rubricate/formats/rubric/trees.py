@@ -13,13 +13,13 @@ from rubricate.errors import Fault, InputError, MissingExtraError, did_you_mean,
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
 from rubricate.formats.limits import Faults, limits_now, need_within, read_text
-from rubricate.formats.rubric.records import Records, match_columns
+from rubricate.formats.rubric.records import FLOOR_FAULT, Records, add_floor, match_columns
 from rubricate.rubric import Rubric, Scalar
 
 _ODD_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 #: What the parts of a TOML key never hold without quotes.
 _APART = r"\s.=#,\[\]{}"
-_RUBRIC_KEYS = ("case", "title", "metadata", "features")
+_RUBRIC_KEYS = ("case", "title", "floor", "metadata", "features")
 
 
 class Branch(Json):
@@ -37,7 +37,7 @@ def read_yaml_tree(path: Path, faults: Faults) -> Any:
     try:
         import yaml
     except ImportError:
-        raise MissingExtraError("YAML files", "formats") from None
+        raise MissingExtraError("YAML files") from None
     text = read_text(path)
     loader = None
     try:
@@ -224,6 +224,11 @@ class _TreeReader:
         except (TypeError, AttributeError):
             message = "metadata must be a table of texts, numbers, true, false and null"
             self.faults.add(message, line=table.line)
+        floor = table.get("floor")
+        if floor is not None and (
+            not isinstance(floor, str) or add_floor(self.records, owner, floor) is None
+        ):
+            self.faults.add(FLOOR_FAULT.format(shown(str(floor))), line=table.line)
         self.add_features(table["features"], case)
 
     def add_features(self, value: Any, case: str) -> None:
@@ -287,7 +292,7 @@ def write_yaml_tree(rubrics: Sequence[Rubric], path: Path) -> None:
     try:
         import yaml
     except ImportError:
-        raise MissingExtraError("YAML files", "formats") from None
+        raise MissingExtraError("YAML files") from None
 
     class Dumper(yaml.SafeDumper):
         pass

@@ -299,5 +299,6 @@ FORMAT = Format(
     looks_like=looks_like_webanno,
     read=read_webanno,
     write=write_webanno,
+    made=frozenset({"*.tsv"}),
     holds=HELD_BY_TOOLS,
 )
