@@ -14,7 +14,15 @@ from rubricate.web.calls import Bench
 CANARY = {key: f"canary-{key}" for key in ("ann", "bob", "curator", "reviewer")}
 #: The same, as marks: four numbers that stand nowhere else.
 MARK = {"ann": [[(0, 1), (4, 6)]], "bob": [[(0, 2), (4, 5)]]}
-VALUES = {"feature": "f1", "case": "c", "note": "n0", "id": "x", "token": "x", "code": "x"}
+VALUES = {
+    "feature": "f1",
+    "case": "c",
+    "note": "n0",
+    "id": "x",
+    "token": "x",
+    "code": "x",
+    "name": "x",
+}
 
 
 def fill(bench: Bench) -> tuple[Small, dict[str, str]]:
@@ -46,7 +54,7 @@ def fill(bench: Bench) -> tuple[Small, dict[str, str]]:
         comment=CANARY["curator"], version=0, inputs=shown["inputs"],
         sha256=shown["note"]["sha256"]))  # fmt: skip
     ids["run"], ids["item"] = database.write(partial(add_run, project=small.project))
-    item = database.read(partial(reviewing.show_item, item=ids["item"]))
+    item = database.read(partial(reviewing.show_item, me=small.who["reviewer"], item=ids["item"]))
     database.write(partial(
         reviewing.correct, me=small.who["reviewer"], item=ids["item"], found=False, marks=None,
         comment=CANARY["reviewer"], version=0, sha256=item["note"]["sha256"],
@@ -61,7 +69,7 @@ def add_run(connection, project: str) -> tuple[str, str]:
     kept = [{"id": "f1", "text": "Fever", "weight": 1, "group": "", "found": True,
              "marks": "0 2", "reason": "exact"}]  # fmt: skip
     connection.execute(t.scored.insert().values(
-        number=1, run=run, id="n0", case="c", text="no fever", sha256="0" * 64,
+        number=1, run=run, id="n9", case="c", text="no fever", sha256="0" * 64,
         body=json.dumps(kept)))  # fmt: skip
     connection.execute(t.item.insert().values(
         id=item, run=run, scored=1, feature="f1", found=True, marks="0 2", risk=0.4, why="unsure",

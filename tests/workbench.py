@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,48 +46,66 @@ def as_server(command: list[str]) -> list[str]:
     return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *command]
 
 
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
-    """Yield what empties a PostgreSQL database and returns its address."""
-    programs = postgres_programs()
-    if programs is None:
-        pytest.skip("PostgreSQL's server programs are not installed")
-    # Paths of sockets must be short, and the folders above must let its user in.
-    place = Path(subprocess.check_output(["mktemp", "-d", "-p", "/tmp"], text=True).strip())
-    if not os.geteuid():
-        shutil.chown(place, "nobody", "nogroup")
-    data = place / "data"
-    quick = "-c fsync=off -c max_connections=60"
-    run: Any = {
-        "check": True,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-        "cwd": place,
-    }
-    initdb = [str(programs / "initdb"), "-D", str(data), "-U", "bench", "-A", "trust", "-N"]
-    control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-t", "300"]
-    subprocess.run(as_server([*initdb, "--locale=C.UTF-8", "-E", "UTF8"]), **run)
-    options = f"-k {place} -h '' {quick}"
-    subprocess.run(as_server([*control, "-o", options, "-l", str(place / "log"), "start"]), **run)
+class Postgres:
+    """A PostgreSQL server of its own in a folder, which can be stopped and started."""
 
-    def make() -> str:
+    def __init__(self, programs: Path) -> None:
+        # Paths of sockets must be short, and the folders above must let its user in.
+        made = subprocess.check_output(["mktemp", "-d", "-p", "/tmp"], text=True)
+        self.place = Path(made.strip())
+        if not os.geteuid():
+            shutil.chown(self.place, "nobody", "nogroup")
+        data = str(self.place / "data")
+        self._control = [str(programs / "pg_ctl"), "-D", data, "-w", "-t", "300"]
+        initdb = [str(programs / "initdb"), "-D", data, "-U", "bench", "-A", "trust", "-N"]
+        self._run([*initdb, "--locale=C.UTF-8", "-E", "UTF8"])
+
+    def _run(self, command: list[str]) -> None:
+        quiet = subprocess.DEVNULL
+        subprocess.run(as_server(command), check=True, stdout=quiet, stderr=quiet, cwd=self.place)
+
+    def start(self) -> None:
+        options = f"-k {self.place} -h '' -c fsync=off -c max_connections=60"
+        self._run([*self._control, "-o", options, "-l", str(self.place / "log"), "start"])
+
+    def stop(self) -> None:
+        self._run([*self._control, "-m", "immediate", "stop"])
+
+    def make(self) -> str:
+        """Empty the database and return its address."""
         import psycopg
 
         with psycopg.connect(
-            host=str(place), user="bench", dbname="postgres", autocommit=True
+            host=str(self.place), user="bench", dbname="postgres", autocommit=True
         ) as c:
             c.execute("DROP SCHEMA public CASCADE")
             # Superusers see everything: the server is somebody else.
             c.execute("DO $$ BEGIN CREATE ROLE server LOGIN; "
                       "EXCEPTION WHEN duplicate_object THEN END $$")  # fmt: skip
             c.execute("CREATE SCHEMA public AUTHORIZATION server")
-        return f"postgresql://server@/postgres?host={place}"
+        return f"postgresql://server@/postgres?host={self.place}"
 
+
+@contextmanager
+def own_postgres() -> Iterator[Postgres]:
+    """Run a PostgreSQL server; the test is skipped where its programs are not installed."""
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL's server programs are not installed")
+    server = Postgres(programs)
+    server.start()
     try:
-        yield make
+        yield server
     finally:
-        subprocess.run(as_server([*control, "-m", "immediate", "stop"]), **run)
-        shutil.rmtree(place, ignore_errors=True)
+        server.stop()
+        shutil.rmtree(server.place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Callable[[], str]]:
+    """Yield what empties a PostgreSQL database and returns its address."""
+    with own_postgres() as server:
+        yield server.make
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.engine)])
@@ -108,19 +126,12 @@ def database(database_url: str) -> Iterator[Database]:
 
 
 @contextmanager
-def served(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def served(
+    folder: Path, database: str, port: str = "0"
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yield a server in a process of its own, and its address."""
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "rubricate",
-        "serve",
-        str(folder),
-        "--new",
-        "--port",
-        "0",
-    ]
+    command = [sys.executable, "-P", "-m", "rubricate", "serve", str(folder), "--new"]
+    command += ["--port", port]
     command += ["--json", *(["--database", database] if database else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as one:
         try:
@@ -204,7 +215,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     with open_bench(
         tmp_path, request.getfixturevalue("postgres")() if on_postgres else ""
     ) as opened:
-        yield opened
+        # However slow the machine is, tests see the result and no page that waits for it.
+        yield replace(opened, patience=600.0)
 
 
 #: Runs a test that has a bench on both databases.

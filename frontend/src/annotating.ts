@@ -4,7 +4,7 @@ import { Announcer, ask, el, focusQuietly } from "./dom.ts";
 import { Drawing, type DrawnMark } from "./drawing.ts";
 import { ABSENT, Judgements, sameMark, UNJUDGED, withMarks, withSpan, type Change, type Judgement } from "./judgements.ts";
 import { KEYMAP, Keys, localStore, shownKey, tableOf, type Action, type KeyStore } from "./keys.ts";
-import { mergeSpans, wordsOf, type Mark, type Span } from "./offsets.ts";
+import { marksText, mergeSpans, wordsOf, type Mark, type Span } from "./offsets.ts";
 import { Selecting, type Chosen } from "./selecting.ts";
 import { wordAt } from "./words.ts";
 
@@ -20,9 +20,9 @@ export interface OpenNote {
   readonly text: string;
   readonly features: readonly Feature[];
   /** What a matcher found, by feature. */
-  readonly suggestions: Readonly<Record<string, readonly Mark[]>>;
-  /** Features to look at again, with the words they had when they were judged. */
-  readonly again?: Record<string, string>;
+  readonly suggestions: ReadonlyMap<string, readonly Mark[]>;
+  /** Features to look at again, as they were when they were judged. */
+  readonly again: Map<string, Pick<Feature, "text" | "note">>;
 }
 export interface Host {
   readonly judgements: Judgements;
@@ -30,10 +30,14 @@ export interface Host {
   go(by: -1 | 1, finished: boolean): void;
   /** Show a note again, because a change of it was undone. */
   open(note: string): void;
-  /** A judgement stays as it is after another look. */
+  /** The same answer was given again: after another look, or because another window changed it. */
   keep?(note: string, feature: string, judgement: Judgement): void;
   /** Undo or redo elsewhere: the workbench's server keeps the history. */
   history?(step: "undo" | "redo"): void;
+}
+
+function wording({ text, note }: Pick<Feature, "text" | "note">): string {
+  return note ? `${text} (${note})` : text;
 }
 
 const WORDS = { present: "present", absent: "absent", unsure: "unsure" } as const;
@@ -47,12 +51,15 @@ export class Annotating {
     el("div", { class: "side" }, this.dock, this.list));
   readonly keys: Keys;
   readonly #selecting: Selecting;
-  #note: OpenNote = { id: "", text: "", features: [], suggestions: {} };
+  #note: OpenNote = { id: "", text: "", features: [], suggestions: new Map(), again: new Map() };
   #active = 0;
   /** Which mark of the active feature the keys change; -1 is the last. */
   #chosen = -1;
   #fragment = false;
   #digits = { typed: "", at: 0 };
+  /** The features that the list is of, and what it shows of each. */
+  #listed: readonly Feature[] = [];
+  #shown: string[] = [];
 
   constructor(private readonly host: Host, store: KeyStore | null = localStore()) {
     this.#selecting = new Selecting(this.drawing, (chosen) => this.#mark(chosen), (words) => this.announcer.say(words));
@@ -70,6 +77,7 @@ export class Annotating {
 
   show(note: OpenNote, feature?: string): void {
     this.#note = note;
+    this.#listed = []; // its words are those of another note
     this.drawing.setText(note.text);
     this.#selecting.clear();
     const wanted = note.features.findIndex((one) => one.id === feature);
@@ -92,8 +100,8 @@ export class Annotating {
     return !this.#of(feature).answer || this.#former(feature) !== undefined;
   }
 
-  #former(feature: Feature): string | undefined {
-    return this.#note.again?.[feature.id];
+  #former(feature: Feature): Pick<Feature, "text" | "note"> | undefined {
+    return this.#note.again.get(feature.id);
   }
 
   #of(feature: Feature | undefined): Judgement {
@@ -101,7 +109,7 @@ export class Annotating {
   }
 
   #suggested(feature: Feature | undefined): readonly Mark[] {
-    return feature && !this.#of(feature).answer ? (this.#note.suggestions[feature.id] ?? []) : [];
+    return feature && !this.#of(feature).answer ? (this.#note.suggestions.get(feature.id) ?? []) : [];
   }
 
   #drawn(): DrawnMark[] {
@@ -120,22 +128,30 @@ export class Annotating {
     });
   }
 
+  /** Show every feature in the list; only those that differ from what is there are drawn again. */
   #fillList(): void {
-    const items = this.#note.features.map((feature, i) => {
+    const { features } = this.#note;
+    if (this.#listed !== features) {
+      this.#listed = features;
+      this.#shown = [];
+      this.list.replaceChildren(...features.map(() => el("li")));
+    }
+    features.forEach((feature, i) => {
       const now = this.#of(feature);
+      const suggested = this.#suggested(feature).length > 0;
+      const again = this.#former(feature) !== undefined;
+      const shown = [now.answer, marksText(now.marks), suggested, again, i === this.#active].join();
+      if (shown === this.#shown[i]) return;
+      this.#shown[i] = shown;
       const words = now.marks.map((mark) => `“${wordsOf(mark, this.drawing.map)}”`).join(", ");
-      const suggested = this.#suggested(feature).length ? "suggested" : "";
-      const pick = el("button", { type: "button", "aria-current": i === this.#active ? "true" : null,
+      const state = again ? "look again" : now.answer ? WORDS[now.answer] : suggested ? "suggested" : "open";
+      this.list.children[i]!.replaceChildren(el("button", { type: "button", "aria-current": i === this.#active ? "true" : null,
         "data-feature": feature.id, click: () => { this.#activate(i); focusQuietly(this.drawing.text); } },
         el("span", { class: `n c${i % 8}` }, String(i + 1)),
         el("span", { class: "what" }, feature.text),
-        this.#former(feature) === undefined
-          ? el("span", { class: `state ${now.answer ?? "open"}` }, now.answer ? WORDS[now.answer] : suggested || "open")
-          : el("span", { class: "state open" }, "look again"),
-        words ? el("span", { class: "words" }, words) : null);
-      return el("li", {}, pick);
+        el("span", { class: `state ${again ? "open" : (now.answer ?? "open")}` }, state),
+        words ? el("span", { class: "words" }, words) : null));
     });
-    this.list.replaceChildren(...items);
   }
 
   #fillDock(): void {
@@ -167,8 +183,9 @@ export class Annotating {
         el("strong", {}, feature.text)),
       ...[feature.note, [weight, feature.group && `any of: ${feature.group}`].filter(Boolean).join(" · ")]
         .filter(Boolean).map((words) => el("p", { class: "hint" }, words)),
-      former === undefined ? "" : el("p", { class: "hint" },
-        former === feature.text ? "The remark changed since you judged it." : `It was “${former}” when you judged it.`),
+      former === undefined ? "" : el("div", { class: "former" },
+        el("p", { class: "hint" }, "The words changed since you judged it. Does your answer still hold?"),
+        el("dl", {}, el("dt", {}, "Before"), el("dd", {}, wording(former)), el("dt", {}, "Now"), el("dd", {}, wording(feature)))),
       suggested.length ? el("p", { class: "hint" }, "Suggested: ",
         ...suggested.map((mark) => el("q", {}, wordsOf(mark, this.drawing.map)))) : "",
       marks.length ? el("ul", { class: "marks", "aria-label": "Marks" }, ...marks) : "",
@@ -230,10 +247,10 @@ export class Annotating {
   /** Say of a note without text, in one step, that all features are absent. */
   #nothing(): void {
     const { id, features, again } = this.#note;
-    const kept = features.filter((one) => this.#former(one) !== undefined && this.#of(one).answer === "absent");
+    const kept = features.filter((one) => this.#of(one).answer === "absent");
     this.host.judgements.setAll(features.map((one) => [id, one.id, ABSENT] as const));
     for (const one of kept) this.host.keep?.(id, one.id, ABSENT);
-    for (const one of Object.keys(again ?? {})) delete again![one];
+    again.clear();
     this.refresh();
     this.announcer.say("Nothing to annotate: all features are absent");
     this.host.go(1, true);
@@ -258,10 +275,8 @@ export class Annotating {
 
   #set(feature: Feature, after: Judgement, stay: boolean): void {
     const same = !this.host.judgements.set(this.#note.id, feature.id, after);
-    if (this.#former(feature) !== undefined) {
-      if (same) this.host.keep?.(this.#note.id, feature.id, after);
-      delete this.#note.again?.[feature.id];
-    }
+    this.#note.again.delete(feature.id);
+    if (same) this.host.keep?.(this.#note.id, feature.id, after);
     const last = after.marks[this.#chosen] ?? after.marks.at(-1);
     const words = after.answer === "present" && last ? ` “${wordsOf(last, this.drawing.map)}”` : "";
     const said = `${feature.text}: ${after.answer ?? "open"}${words}`;

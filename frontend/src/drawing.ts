@@ -33,19 +33,22 @@ export class Drawing {
   #marks: readonly DrawnMark[] = [];
   #drawn = new Map<string, { signature: string; parts: HTMLElement[] }>();
   #lanes = 0;
+  /** How large the text was when its marks were drawn: in another size they stand elsewhere. */
+  #drawnAt = "";
 
   constructor() {
-    new ResizeObserver(() => this.redraw()).observe(this.text);
+    new ResizeObserver(() => { if (this.#size() !== this.#drawnAt) this.redraw(); }).observe(this.text);
   }
 
   setText(text: string): void {
     this.map = new TextMap(text);
     this.words = findWords(this.map);
     this.#node = document.createTextNode(text);
+    this.#marks = [];
+    this.#clear();
+    this.#setLanes(LEAST_LANES); // before the text is there: a long one takes seconds to lay out
     this.text.replaceChildren(this.#node);
     this.element.scrollTop = 0;
-    this.#marks = [];
-    this.redraw();
     this.tint("rubricate-pending", []);
     this.tint("rubricate-active", []);
   }
@@ -55,12 +58,7 @@ export class Drawing {
     this.#marks = marks;
     const lanes = assignLanes(marks.map((one) => one.mark));
     const needed = Math.max(LEAST_LANES, ...lanes.map((lane) => lane + 1));
-    if (needed !== this.#lanes) {
-      // another distance of the lines moves everything
-      this.#lanes = needed;
-      this.text.style.setProperty("--lanes-height", `${needed * PITCH}px`);
-      this.#clear();
-    }
+    this.#setLanes(needed);
     const origin = this.#layer.getBoundingClientRect();
     const kept = new Map(this.#drawn);
     this.#drawn.clear();
@@ -79,8 +77,21 @@ export class Drawing {
       this.#drawn.set(key, { signature, parts });
       this.#layer.append(...parts);
     }
+    this.#drawnAt = this.#size();
     this.tint("rubricate-active",
       marks.filter((one) => one.style?.includes("active")).flatMap((one) => [...one.mark]));
+  }
+
+  #setLanes(needed: number): void {
+    if (needed === this.#lanes) return;
+    // another distance of the lines moves everything
+    this.#lanes = needed;
+    this.text.style.setProperty("--lanes-height", `${needed * PITCH}px`);
+    this.#clear();
+  }
+
+  #size(): string {
+    return `${this.text.offsetWidth} ${this.text.offsetHeight}`;
   }
 
   redraw(): void {

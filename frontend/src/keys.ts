@@ -47,7 +47,7 @@ export const KEYMAP = {
   done: [["Ctrl+Enter"], "note done"],
   "note-before": [["p", "PageUp"], "note before"],
   "note-after": [["n", "PageDown"], "note after"],
-  cancel: [["Escape"], "forget the words chosen"],
+  cancel: [["Escape"], "clear the selection"],
   map: [["?"], "this map"],
 } as const satisfies KeyTable;
 
@@ -151,7 +151,7 @@ export class Keys {
       this.#kept.keys = {};
       this.#keep();
       fill();
-    } }, "All as they came");
+    } }, "Restore all keys");
     const heading = el("h2", { id: "keys-title" }, "Keys");
     const dialog = el("dialog", { class: "keys", "aria-labelledby": "keys-title", close: () => dialog.remove() },
       heading,

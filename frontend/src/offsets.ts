@@ -5,6 +5,11 @@ export type Span = readonly [start: number, end: number];
 /** One expression of a feature: its fragments, sorted. */
 export type Mark = readonly Span[];
 
+/** Return a map of what JSON has: ids may be called "constructor" or "__proto__". */
+export function mapOf<T>(record: Readonly<Record<string, T>> | null | undefined): Map<string, T> {
+  return new Map(Object.entries(record ?? {}));
+}
+
 /** Turns one kind of offset of a text into the other. */
 export class TextMap {
   /** Unit offsets of the characters that take two units. */

@@ -4,7 +4,7 @@ import { Annotating, type Feature, type OpenNote } from "./annotating.ts";
 import { ask, byId, el, pageData } from "./dom.ts";
 import { Judgements, type Judgement } from "./judgements.ts";
 import { localStore } from "./keys.ts";
-import { marksText, parseMarks } from "./offsets.ts";
+import { mapOf, marksText, parseMarks } from "./offsets.ts";
 import { readSaved, savedText, type PageData } from "./saved.ts";
 
 const data = pageData<PageData>();
@@ -73,15 +73,15 @@ function open(number: number): void {
   if (number < 0 || number >= data.notes.length) return;
   at = number;
   const note = data.notes[number]!;
-  const shown: OpenNote = { id: note.note, text: note.text, features: features(number), suggestions: {} };
-  const suggestions = Object.fromEntries(
-    Object.entries(data.suggestions[note.note] ?? {}).map(([id, marks]) => [id, parseMarks(marks)]));
+  const offered = mapOf(mapOf(data.suggestions).get(note.note));
+  const suggestions = new Map([...offered].map(([id, marks]) => [id, parseMarks(marks)]));
+  const shown: OpenNote = { id: note.note, text: note.text, features: features(number), suggestions, again: new Map() };
   byId("place").textContent = `Note ${number + 1} of ${data.notes.length}`;
   const title = rubrics.get(note.case)?.title;
   byId("note-id").textContent = title ? `${note.note} · ${title}` : `${note.note} · case ${note.case}`;
   byId<HTMLButtonElement>("before").disabled = number === 0;
   byId<HTMLButtonElement>("after").disabled = number === data.notes.length - 1;
-  view.show({ ...shown, suggestions });
+  view.show(shown);
   document.body.dataset["note"] = note.note;
   fillProgress();
 }

@@ -2,7 +2,7 @@
 
 import type { Feature } from "./annotating.ts";
 import type { Judgement, Judgements } from "./judgements.ts";
-import { marksText, parseMarks, TextMap, type Mark } from "./offsets.ts";
+import { mapOf, marksText, parseMarks, TextMap, type Mark } from "./offsets.ts";
 
 type Metadata = Record<string, string | number | boolean | null>;
 interface NoteLine {
@@ -31,17 +31,17 @@ export interface PageData {
 
 /** Return the file: a row for what is present or absent; what is unsure is kept in the head. */
 export function savedText(data: PageData, judgements: Judgements): string {
-  const rows = new Map<string, Record<string, readonly Mark[]>>();
+  const rows = new Map<string, Map<string, readonly Mark[]>>();
   const unsure: [string, string, string][] = [];
   for (const [note, feature, { answer, marks }] of judgements.all()) {
     if (answer === "unsure") unsure.push([note, feature, marksText(marks)]);
-    else rows.set(note, { ...rows.get(note), [feature]: marks });
+    else rows.set(note, (rows.get(note) ?? new Map()).set(feature, marks));
   }
   const metadata = { ...data.head.metadata, ...(unsure.length ? { unsure: JSON.stringify(unsure) } : {}) };
   const lines: object[] = [{ rubricate: 1, ...data.head, metadata }];
   for (const note of data.notes) {
     const own = rows.get(note.note);
-    lines.push(own ? { ...note, annotations: { [data.annotator]: own } } : note);
+    lines.push(own ? { ...note, annotations: { [data.annotator]: Object.fromEntries(own) } } : note);
   }
   return lines.map((line) => JSON.stringify(line) + "\n").join("");
 }
@@ -67,7 +67,7 @@ export function readSaved(text: string, data: PageData): [string, string, Judgem
   };
   for (const line of lines as unknown as NoteLine[]) {
     if (known.get(line.note)?.text !== line.text) throw new Error(`Note ${line.note} is not in this page, or has another text.`);
-    for (const [feature, marks] of Object.entries(line.annotations?.[data.annotator] ?? {})) {
+    for (const [feature, marks] of mapOf(mapOf(line.annotations).get(data.annotator))) {
       add(line.note, feature, marks.length ? "present" : "absent", marks);
     }
   }

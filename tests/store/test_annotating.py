@@ -8,8 +8,17 @@ from workbench import Small
 from rubricate import Note
 from rubricate.store import annotating as a
 from rubricate.store.chain import verify
-from rubricate.store.database import Database, RefusedError
+from rubricate.store.database import Database
 from rubricate.store.projects import add_notes, assign, change_project
+from rubricate.store.refusals import (
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    NothingToUndoError,
+    PausedError,
+    RefusedError,
+    TextChangedError,
+)
 from rubricate.study.assignment import Task
 
 
@@ -51,7 +60,7 @@ def test_an_older_version_is_refused_with_what_is_saved(desk: Desk) -> None:
     assert first["version"] == 1
     # A second window still shows version 0.
     error = refused(desk.judge, "f1", "absent")
-    assert (error.status, error.code) == (409, "conflict")
+    assert type(error) is ConflictError
     assert error.saved["marks"] == (((0, 2),),)
     assert desk.judge("f1", "absent", version=error.saved["version"])["version"] == 2
 
@@ -68,11 +77,11 @@ def test_the_same_again_is_no_conflict(desk: Desk) -> None:
      ("present", [[(0, 999)]]), ("present", [[]])],
 )  # fmt: skip
 def test_answers_and_marks_must_fit(desk: Desk, answer, marks) -> None:
-    assert refused(desk.judge, "f1", answer, marks).status == 400
+    assert type(refused(desk.judge, "f1", answer, marks)) is InvalidError
 
 
 def test_marks_on_another_text_are_refused(desk: Desk) -> None:
-    assert refused(desk.judge, "f1", "absent", sha256="0" * 64).code == "text_changed"
+    assert type(refused(desk.judge, "f1", "absent", sha256="0" * 64)) is TextChangedError
 
 
 def test_undo_and_redo_are_events(desk: Desk) -> None:
@@ -81,10 +90,10 @@ def test_undo_and_redo_are_events(desk: Desk) -> None:
     undone = desk.write(a.step_back, desk.note)
     assert (undone["answer"], undone["version"]) == ("present", 3)
     assert desk.write(a.step_back, desk.note)["answer"] is None
-    assert refused(desk.write, a.step_back, desk.note).code == "nothing"
+    assert type(refused(desk.write, a.step_back, desk.note)) is NothingToUndoError
     assert desk.write(a.step_forward, desk.note)["marks"] == (((0, 2),),)
     desk.judge("f2", "absent")
-    assert refused(desk.write, a.step_forward, desk.note).code == "nothing"
+    assert type(refused(desk.write, a.step_forward, desk.note)) is NothingToUndoError
 
 
 def test_done_lists_what_is_not_judged_and_clearing_reopens(desk: Desk, small: Small) -> None:
@@ -129,9 +138,9 @@ def test_undo_in_a_fresh_note_names_the_one_finished_before_it(
     desk.judge("f1", "absent")
     assert refused(desk.write, a.step_back, second).saved == {"finished": None}
     bob = Desk(database, small, "bob")
-    assert refused(bob.write, a.reopen, first).status == 404
+    assert type(refused(bob.write, a.reopen, first)) is NotFoundError
     database.write(lambda c: change_project(c, small.project, "x", state="paused"))
-    assert refused(desk.write, a.reopen, first).code == "paused"
+    assert type(refused(desk.write, a.reopen, first)) is PausedError
     assert [one.faults for one in database.read(verify)] == [[]]
 
 
@@ -162,13 +171,13 @@ def test_others_notes_are_not_there(database: Database, small: Small, desk: Desk
     assert bob.note != desk.note
     desk.judge("f1", "present", [[(0, 2)]])
     assert bob.work()["judgements"] == {}
-    assert refused(bob.read, a.open_work, desk.note).status == 404
-    assert refused(bob.write, a.finish, desk.note).status == 404
+    assert type(refused(bob.read, a.open_work, desk.note)) is NotFoundError
+    assert type(refused(bob.write, a.finish, desk.note)) is NotFoundError
 
 
 def test_a_paused_project_takes_nothing(database: Database, small: Small, desk: Desk) -> None:
     database.write(lambda c: change_project(c, small.project, "x", state="paused"))
-    assert refused(desk.judge, "f1", "absent").code == "paused"
+    assert type(refused(desk.judge, "f1", "absent")) is PausedError
 
 
 def test_two_servers_keep_one_of_two_saves(database: Database, small: Small, desk: Desk) -> None:
@@ -183,7 +192,7 @@ def test_two_servers_keep_one_of_two_saves(database: Database, small: Small, des
                 for end, one in enumerate((database, other))
             ]
         errors = [one.exception() for one in saves if one.exception() is not None]
-        assert [error.code for error in errors] == ["conflict"]
+        assert [type(error) for error in errors] == [ConflictError]
         assert errors[0].saved["version"] == version + 1
     assert [one.faults for one in database.read(verify)] == [[]]
     other.close()

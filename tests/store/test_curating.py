@@ -1,11 +1,13 @@
 """Curation: who may, what is shown, and decisions that are never overwritten."""
 
 import pytest
+from sqlalchemy import Connection, event
 from workbench import Small, decide_first, judge_all
 
 from rubricate.store import annotating, curating
-from rubricate.store.database import Database, RefusedError
+from rubricate.store.database import Database
 from rubricate.store.people import set_roles
+from rubricate.store.refusals import RefusedError
 
 
 def disputes(database: Database, small: Small, key: str = "curator", state: str = "open"):
@@ -75,6 +77,23 @@ def test_nobody_curates_what_they_annotate(database: Database, small: Small) -> 
     dispute = disputes(database, small)["items"][0]["id"]
     with pytest.raises(RefusedError):
         database.read(lambda c: curating.show_dispute(c, small.who["ann"], dispute))
+
+
+def test_a_longer_list_asks_the_database_no_oftener(database: Database, small: Small) -> None:
+    judge_all(database, small)
+
+    def asked(limit: int) -> int:
+        statements = []
+
+        def listed(connection: Connection) -> None:
+            event.listen(connection, "before_cursor_execute", lambda *said: statements.append(said))
+            given = {"state": "open", "after": "", "limit": limit}
+            curating.list_disputes(connection, small.who["curator"], small.project, **given)
+
+        database.read(listed)
+        return len(statements)
+
+    assert asked(1) == asked(50)
 
 
 def test_lists_go_on_and_can_be_narrowed(database: Database, small: Small) -> None:

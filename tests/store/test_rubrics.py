@@ -3,12 +3,14 @@
 from dataclasses import replace
 from functools import partial
 
+import pytest
 from workbench import RUBRIC, Small, decide_first, judge_all
 
 from rubricate import Feature, Rubric
 from rubricate.store import annotating, chain, curating
 from rubricate.store import rubrics as r
 from rubricate.store.database import Database
+from rubricate.store.refusals import LeavingError
 
 
 def change(database: Database, small: Small, *features: Feature) -> list[str]:
@@ -51,7 +53,7 @@ def test_other_words_ask_for_another_look(database: Database, small: Small) -> N
     me = small.who["ann"]
     first = database.read(lambda c: annotating.own_queue(c, me, small.project))["assignments"][0]
     work = database.read(lambda c: annotating.open_work(c, me, first["id"]))
-    assert work["again"] == {"f1": "Fever"}
+    assert {one: was["text"] for one, was in work["again"].items()} == {"f1": "Fever"}
     old = work["judgements"]["f1"]
     for _ in range(2):
         kept = database.write(partial(
@@ -89,7 +91,15 @@ def test_new_features_of_finished_notes_are_asked_for(database: Database, small:
     assert again(database, small, "ann") == [["f3"]] * 3
     [one] = database.read(lambda c: r.list_rubrics(c, small.project))
     assert (one["version"], one["history"][-1]["new"]) == (2, ["f3"])
-    change(database, small, pain)
+    boss = small.who["manager"].person
+    fewer = Rubric("c", (pain,))
+    with pytest.raises(LeavingError) as refused:
+        change(database, small, pain)  # a rename looks the same: it must be said
+    assert refused.value.saved == {"gone": ["f1", "f3"]}
+    database.write(lambda c: r.add_rubrics(c, small.project, [fewer], boss, may_leave=True))
+    left = database.read(lambda c: r.left_out(c, small.project))
+    assert [(one["feature"], one["text"], one["judgements"]) for one in left] == [
+        ("f1", "Fever", 6)]  # fmt: skip
     [one] = database.read(lambda c: r.list_rubrics(c, small.project))
     assert one["history"][-1]["gone"] == ["f1", "f3"]
     assert again(database, small, "ann") == [[], [], []]

@@ -153,6 +153,19 @@ def version_of(seen: Any, feature: str) -> int:
     return version
 
 
+def test_a_key_draws_only_the_features_that_differ(enter: Any, demo: Demo) -> None:
+    page = enter("annotator")
+    open_work(page)
+    page.execute_script("""
+      window.drawn = 0;
+      const count = records => { for (const one of records) window.drawn += one.addedNodes.length; };
+      new MutationObserver(count).observe(document.querySelector('.features'), {childList: true, subtree: true});
+    """)
+    press(page, "j")
+    wait_for(page, "drawn > 0")
+    assert page.execute_script("return drawn") == 2 < len(states(page))
+
+
 def test_two_windows_ask_which_state_to_keep(enter: Any, demo: Demo) -> None:
     page, call = enter("annotator"), demo.api("annotator")
     work = open_work(page)

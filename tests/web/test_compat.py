@@ -107,3 +107,17 @@ def test_label_studio_gets_what_was_found(token: str, browsers: Browsers) -> Non
     assert client.post(f"{url}/webhook", json=event).status_code == 201
     client.headers["authorization"] = "Basic xx"
     assert client.get(f"{url}/health").status_code == 401
+
+
+def test_annotators_get_suggestions_only_where_the_project_shows_them(
+    bench: Bench, browsers: Browsers
+) -> None:
+    small = small_project(bench.database)
+    made = partial(make_token, person=small.who["ann"].person, name="tool", scopes=["suggest"],
+                   days=1, project=small.project)  # fmt: skip
+    secret = bench.database.write(made)[1]
+    place, request = f"/compat/inception/{secret}/c/predict", predict_request()
+    assert browsers.of(None).post(place, json=request).status_code == 403
+    boss = browsers.of(small.who["manager"])
+    boss.patch(f"/api/v1/projects/{small.project}", json={"suggestions": True})
+    assert browsers.of(None).post(place, json=request).status_code == 200

@@ -119,6 +119,34 @@ def test_the_archive_holds_what_commands_read(
     assert measured["characters"]["f1"] == pytest.approx(agreement["characters_f1"]["value"])
 
 
+def test_commands_take_the_reference_as_it_is(
+    bench: Bench, browsers: Browsers, tmp_path: Path
+) -> None:
+    small = small_project(bench.database)
+    judge_all(bench.database, small)
+    boss = browsers.of(small.who["manager"])
+    page = f"/p/{small.project}/download"
+    assert f'action="{page}/archive"' in boss.get(page).text
+    for what in ("reference", "annotators", "both"):
+        answer = boss.get(f"{page}/archive", params={"what": what, "rule": "union"})
+        zipfile.ZipFile(io.BytesIO(answer.content)).extractall(tmp_path / what)
+    reference, ann = (tmp_path / one / f"{one}.jsonl" for one in ("reference", "annotators"))
+    few = ("--resamples", 50)
+    measured = run("evaluate", reference, ann, "--predicted-annotator", "small bob", *few)
+    assert measured["characters"]["f1"] == 1.0
+    own = tmp_path / "both" / "both.jsonl"
+    measured = run("evaluate", own, own, "--predicted-annotator", "small ann", *few)
+    assert 0 < measured["characters"]["f1"] < 1
+    for given, name in ((reference, "one"), (own, "two")):
+        run("fit", given, "--matcher", "lexicon", "--out", tmp_path / name)
+        run("match", given, "--model", tmp_path / name, "--out", tmp_path / f"{name}.jsonl")
+        run("evaluate", given, tmp_path / f"{name}.jsonl", *few)
+    refused = boss.get(f"{page}/archive", params={"what": "both", "format": "submission"})
+    assert "annotators beyond the first" in refused.text
+    assert "<option selected>submission" in refused.text
+    assert boss.get(f"/api/v1/projects/{small.project}/export?what=x").status_code == 400
+
+
 def test_the_archives_corrections_are_what_score_reads(
     bench: Bench, browsers: Browsers, tmp_path: Path
 ) -> None:

@@ -198,7 +198,7 @@ def test_a_note_without_text_is_reviewed_by_one_answer(place: Place) -> None:
     while page.execute_script(f"return {NOTE}") != "blank":
         opened(page, "s")
     press(page, "a")  # the machine decided nothing here
-    wait_for(page, f"{SAID}.includes('decided nothing')")
+    wait_for(page, f"{SAID}.includes('made no decision')")
     opened(page, "x")
     wait_for(page, left, "6 open, 2 decided")
     assert page.execute_script(f"return {NOTE}") != "blank"

@@ -1,10 +1,17 @@
 """Plain pages without a browser: what managers and administrators do by forms."""
 
+import html
+import io
+import re
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import openpyxl
+from httpx import Response
 from sqlalchemy import select
+from starlette.testclient import TestClient
 from workbench import Browsers, judge_all, small_project
 
 from rubricate.formats.rubric import write_rubrics
@@ -21,6 +28,17 @@ def wait_for(name: str) -> None:
             thread.join()
 
 
+def field(name: str, page: str) -> str:
+    """Return the value of a field of a page's form."""
+    return html.unescape(re.search(rf'name="{name}" value="([^"]*)"', page)[1])
+
+
+def save(boss: TestClient, page: str, compared: str, **more: str) -> Response:
+    """Save the version that a page compared, as its form does."""
+    given = {"draft": field("draft", compared), "what": "save", **more}
+    return boss.post(f"{page}/save", data=given)
+
+
 def test_a_rubric_file_becomes_a_new_version(
     bench: Bench, browsers: Browsers, tmp_path: Path
 ) -> None:
@@ -29,8 +47,10 @@ def test_a_rubric_file_becomes_a_new_version(
     boss, page = browsers.of(small.who["manager"]), f"/p/{small.project}/rubric"
     other = Rubric("c", (Feature("f1", "c", "High fever"), Feature("f2", "c", "Chest pain")))
     write_rubrics([other], tmp_path / "new.yaml")
-    with (tmp_path / "new.yaml").open("rb") as stream:
-        shown = boss.post(page, files={"rubric": stream})
+    compared = boss.post(page, files={"rubric": ("new.yaml", (tmp_path / "new.yaml").read_bytes())})
+    assert "Nothing has changed yet" in compared.text
+    assert "Version 2" not in boss.get(page).text
+    shown = save(boss, page, compared.text)
     assert "Version 2" in shown.text
     assert "small bob" in shown.text  # whose judgements to look at again
     ann = browsers.of(small.who["ann"]).get(page).text
@@ -51,10 +71,27 @@ def test_sheets_that_say_more_than_the_case_are_its_rubric(
     made = boss.post("/projects/new", data={"name": "exam"}, files=files)
     assert made.url.path.endswith("/people"), made.text
     page = made.url.path.replace("/people", "/rubric")
-    assert "Version 2" in boss.post(page, files={"rubric": ("r.csv", rubric % b"High fever")}).text
+    compared = boss.post(page, files={"rubric": ("r.csv", rubric % b"High fever")}).text
+    assert "Version 2" in save(boss, page, compared).text
     other = {"notes": ("notes.csv", b"id,case,text\nc,Station 9,fever\n")}
     refused = boss.post(page.replace("/rubric", "/notes"), files=other)
     assert "Station 9" in refused.text and "Station 7" in refused.text
+
+
+def test_a_rubric_whose_sheet_names_no_case_is_that_of_the_notes(
+    bench: Bench, browsers: Browsers
+) -> None:
+    boss = browsers.of(small_project(bench.database).who["manager"])
+    for sheet, said in (("Rubric", "taken as 1 feature of case &#39;7&#39;"),
+                        ("Headache", "the rubric is of case &#39;Headache&#39;")):  # fmt: skip
+        book, content = openpyxl.Workbook(), io.BytesIO()
+        book.worksheets[0].title = sheet
+        book.worksheets[0].append(["Item", "Points"])
+        book.worksheets[0].append(["Fever", 1])
+        book.save(content)
+        files = {"notes": ("notes.csv", b"id,case,text\na,7,fever\n"),
+                 "rubric": ("rubric.xlsx", content.getvalue())}  # fmt: skip
+        assert said in boss.post("/projects/new", data={"name": sheet}, files=files).text
 
 
 def test_an_upload_is_told_as_it_was_understood(
@@ -78,9 +115,10 @@ def test_an_upload_is_told_as_it_was_understood(
     twice = boss.post(f"{project}/notes", files=more).text
     assert "more.csv: row 4 has the same id as row 2, &#39;1&#39;" in twice
     odd = boss.post(f"{project}/notes", files={"notes": ("odd.bin", b"\0\1")}).text
-    assert "odd.bin: looks like no known format." in odd
+    assert "odd.bin: cannot detect the file format." in odd
     rubric = b"Item,Points\nFever,2\nCough or cold,\n"
-    told = boss.post(f"{project}/rubric", files={"rubric": ("later.csv", rubric)}).text
+    compared = boss.post(f"{project}/rubric", files={"rubric": ("later.csv", rubric)}).text
+    told = save(boss, f"{project}/rubric", compared).text
     assert "later.csv: taken as 2 features of case" in told
     assert "odd in later.csv: " in told and "has a small &#39;or&#39;" in told
     assert "Case 9" in told and "Case Case 9" not in told
@@ -88,6 +126,50 @@ def test_an_upload_is_told_as_it_was_understood(
     assert "without a rubric" in boss.post("/projects/new", data={"name": "b"}, files=bare).text
     for shown in (refused, twice, odd, told):
         assert "--" not in shown.replace("<!--", "") and "/tmp" not in shown
+
+
+def test_a_page_shows_how_far_an_upload_is(bench: Bench) -> None:
+    small = small_project(bench.database)
+    hasty = Browsers(replace(bench, patience=0.0))
+    boss, other = hasty.of(small.who["manager"]), hasty.of(small.who["ann"])
+    held, done = threading.Event(), threading.Event()
+
+    def hold(_connection: object) -> None:
+        held.set()
+        assert done.wait(600)
+
+    writing = threading.Thread(target=bench.database.write, args=(hold,))
+    writing.start()
+    held.wait()
+    notes = {"notes": ("notes.csv", b"id,case,text\nn8,c,fever\nn9,c,pain\n")}
+    own = f"/p/{small.project}/notes"
+    started = boss.post(own, files=notes, follow_redirects=False)
+    place = started.headers["location"]
+    assert (started.status_code, place.startswith("/working/")) == (303, True)
+    page = boss.get(place).text
+    assert "<progress" in page and 'http-equiv="refresh"' in page
+    assert other.get(place).status_code == 404
+    done.set()
+    writing.join()
+    wait_for("upload")
+    ended = boss.get(place)
+    assert ended.url.path.endswith("/people")
+    assert "5 notes" in ended.text
+    again = boss.post(own, files=notes, follow_redirects=False).headers["location"]
+    wait_for("upload")
+    refused = boss.get(again).text
+    assert "note &#39;n8&#39; is there already" in refused
+    assert 'http-equiv="refresh"' not in refused
+
+
+def test_very_large_rubrics_and_notes_are_told(bench: Bench, browsers: Browsers) -> None:
+    boss = browsers.of(small_project(bench.database).who["manager"])
+    rubric = "Item\n" + "".join(f"Pain of the finger {k}\n" for k in range(600))
+    files = {"notes": ("n.csv", b"id,case,text\nn,1,%s\n" % (b"fever " * 40_000)),
+             "rubric": ("r.csv", rubric.encode())}  # fmt: skip
+    page = boss.post("/projects/new", data={"name": "large"}, files=files).text
+    assert "has 600 features" in page
+    assert "1 note of more than 200,000 characters" in page
 
 
 def test_suggestions_are_computed_when_they_are_switched_on(

@@ -4,16 +4,19 @@ import asyncio
 import csv
 import json
 import threading
+from dataclasses import replace
 from functools import partial
 
 import pytest
-from workbench import CORPUS, RUBRIC, Browsers, Small, small_project
+from sqlalchemy import select
+from workbench import CORPUS, RUBRIC, Browsers, Small, on_both, small_project
 
-from rubricate import write_corpus
+from rubricate import Corpus, Note, write_corpus
 from rubricate.formats.notes import open_notes, understood_as
 from rubricate.formats.rubric import write_rubrics
 from rubricate.reports.scoring import write_scoring_report
 from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
+from rubricate.store import tables as t
 from rubricate.store.people import set_roles
 from rubricate.trust import verify_run
 from rubricate.web import manage
@@ -130,7 +133,7 @@ def test_a_run_is_not_published_with_another_model(
 ) -> None:
     (bench.folder / "scores" / "model").rename(bench.folder / "elsewhere")
     failed = published(browsers, small)
-    assert (failed["state"], "copy its folder" in failed["fault"]) == ("failed", True)
+    assert (failed["state"], "Copy that folder" in failed["fault"]) == ("failed", True)
 
 
 def test_a_run_of_columns_with_names_of_their_own_is_reviewed_and_published(
@@ -252,3 +255,36 @@ def test_a_stream_tells_of_changes_until_the_role_is_gone(bench: Bench, small: S
     name, data = parts[0].decode().strip().split("\n")
     assert name == "event: progress"
     assert json.loads(data.removeprefix("data: "))["notes"] == 3
+
+
+@on_both
+def test_nobody_reviews_notes_they_annotate(bench: Bench, browsers: Browsers) -> None:
+    # The run knows one note by another id, and another one in other words.
+    notes = list(CORPUS.notes)
+    notes[0] = replace(notes[0], id="other")
+    notes[1] = replace(notes[1], text="fever, since 2 days")
+    scored = Corpus((*notes, Note("n9", "c", "Fever and chest pain")), CORPUS.rubrics)
+    write_corpus(scored, bench.folder / "notes.jsonl", format="jsonl")
+    settings = ScoreSettings(matcher="exact", unsure=UnsureRange(0.0, 1.0))
+    score_notes(bench.folder / "notes.jsonl", bench.folder / "scores", settings=settings)
+    small = small_project(bench.database)
+    run = add_run(browsers, small, audit=1.0)
+    boss, ann = small.who["manager"].person, small.who["ann"]
+    listed = f"/api/v1/runs/{run}/items"
+    whole = browsers.of(small.who["reviewer"]).get(listed).json()
+    assert (len(whole["items"]), whole["open"]) == (8, 8)
+    bench.database.write(
+        partial(set_roles, project=small.project, person=ann.person, actor=boss,
+                roles=["annotator", "reviewer"])
+    )  # fmt: skip
+    own = browsers.of(ann)
+    page = own.get(listed).json()
+    assert {one["note"] for one in page["items"]} == {"n9"}
+    assert (page["open"], page["done"]) == (2, 0)
+    sha256 = bench.database.read(lambda c: c.scalar(select(t.scored.c.sha256)))
+    said = {"found": True, "version": 0, "sha256": sha256}
+    for item in whole["items"]:
+        place, may = f"/api/v1/items/{item['id']}", item["note"] == "n9"
+        assert own.get(place).status_code == (200 if may else 403)
+        if not may:
+            assert own.put(place, json=said).status_code == 403

@@ -1,11 +1,18 @@
 """Signing in, sessions, other sites, headers, addresses, and what no log may hold."""
 
+import io
 import logging
+import zipfile
+from pathlib import Path
 
 import pytest
-from workbench import TEXTS, Browsers, small_project
+from starlette.testclient import TestClient
+from workbench import CORPUS, TEXTS, Browsers, small_project
 
+from rubricate import write_corpus
 from rubricate.errors import InputError
+from rubricate.run.reading import SCORES
+from rubricate.run.writing import RUN
 from rubricate.store import people
 from rubricate.store import tables as t
 from rubricate.web import account
@@ -60,17 +67,69 @@ def test_wrong_passwords_and_unknown_names_look_alike_and_slow_down(
         answer = client.post("/api/v1/session", json={"name": name, "password": "x" * 12})
         answers.append((answer.status_code, answer.json()))
     assert answers[0] == answers[1]
-    for _ in range(people.FREE_ATTEMPTS + 8):
-        bench.database.write(lambda c: people.failed(c, "name ada"))
-    slow = client.post("/api/v1/session", json={"name": "ada", "password": PASSWORD})
-    assert slow.status_code == 429
-    assert int(slow.headers["retry-after"]) >= 1
 
 
-@pytest.mark.parametrize("bad", ["short", "password1234", "aaaaaaaaaaaaaa", "ada is my name 1"])
+def test_wrong_passwords_slow_down_one_name_from_one_address(
+    bench: Bench, browsers: Browsers
+) -> None:
+    set_up(bench, browsers)
+    bob = bench.database.write(lambda c: people.add_person(c, "bob"))
+    hashed = account.hash_password("bob", PASSWORD)
+    bench.database.write(lambda c: people.set_password(c, bob, hashed))
+
+    def ask(name: str, password: str, address: str = "192.0.2.1"):
+        client = TestClient(browsers.app, base_url="http://127.0.0.1", client=(address, 9))
+        given = {"name": name, "password": password}
+        return client.post("/api/v1/session", json=given, headers={"sec-fetch-site": "none"})
+
+    for _ in range(people.FREE_ATTEMPTS):
+        assert ask("ada", "x" * 12).status_code == 401
+    later = t.attempt.update().values(until=t.attempt.c.until + 30_000)
+    bench.database.write(lambda c: c.execute(later))
+    for name in ("ada", "ADA ", "ada"):  # not even the right one, whatever the name's capitals
+        slow = ask(name, PASSWORD)
+        assert slow.status_code == 429
+        seconds = int(slow.headers["retry-after"])
+        assert 1 <= seconds <= 60 and f"{seconds} second" in slow.json()["error"]["message"]
+    # Others behind the same address, and the same person elsewhere, are let in.
+    assert ask("bob", PASSWORD).status_code == 200
+    assert ask("ada", PASSWORD, "192.0.2.2").status_code == 200
+    form = {"name": "ada", "password": PASSWORD}
+    page = TestClient(browsers.app, base_url="http://127.0.0.1", client=("192.0.2.1", 9)).post(
+        "/signin", data=form, headers={"sec-fetch-site": "none"}
+    )
+    assert page.status_code == 429
+    assert f"in {page.headers['retry-after']} second" in page.text
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "short",
+        "password1234",
+        "aaaaaaaaaaaaaa",
+        "ada is my name 1",
+        "my name=ADA99 ok",
+        "ada2026ada2026",
+    ],
+)
 def test_bad_passwords_are_refused(bad: str) -> None:
     with pytest.raises(InputError):
         account.check_password("ada", bad)
+
+
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        ("ada", "escapade with bears"),
+        ("ann", "planned annotations"),
+        ("Ann Lee", "lee and ann walk"),
+    ],
+)
+def test_names_inside_words_are_no_names(name: str, good: str) -> None:
+    account.check_password(name, good)
+    with pytest.raises(InputError, match="name"):
+        account.check_password(name, f"{name} was here 12")
 
 
 def test_other_sites_can_send_nothing(bench: Bench, browsers: Browsers) -> None:
@@ -152,10 +211,6 @@ def test_no_log_holds_note_text_or_secrets(bench: Bench, browsers: Browsers, cap
 def test_uploads_make_a_project_and_faults_are_said(
     bench: Bench, browsers: Browsers, tmp_path
 ) -> None:
-    from workbench import CORPUS
-
-    from rubricate import write_corpus
-
     client, _ = set_up(bench, browsers)
     write_corpus(CORPUS, tmp_path / "notes.jsonl", format="jsonl")
     upload = {"notes": ("notes.jsonl", (tmp_path / "notes.jsonl").read_bytes())}
@@ -171,3 +226,29 @@ def test_uploads_make_a_project_and_faults_are_said(
     assert 'value="&lt;n&gt;"' in answer.text  # what was typed need not be typed again
     assert 'role="alert"' in answer.text
     assert str(tmp_path.parent) not in answer.text
+
+
+@pytest.mark.parametrize("kind", ["parquet", "datasets", "docbin", "run"])
+@pytest.mark.parametrize("place", ["/projects/new", "/p/{}/notes"])
+def test_tables_of_bytes_are_not_read_from_strangers(
+    kind: str, place: str, bench: Bench, browsers: Browsers, tmp_path: Path
+) -> None:
+    small = small_project(bench.database)
+    boss = browsers.of(small.who["manager"])
+    made = tmp_path / {"docbin": "notes.spacy"}.get(kind, "notes")
+    if kind == "run":
+        made.mkdir()
+        for name in (RUN, SCORES):
+            (made / name).write_text("{}")
+    else:
+        if kind == "docbin":
+            pytest.importorskip("spacy")
+        write_corpus(CORPUS, made, format=kind)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in [made, *made.rglob("*")] if made.is_dir() else [made]:
+            archive.write(path, path.relative_to(tmp_path))
+    upload = {"notes": ("notes.zip", packed.getvalue())}
+    answer = boss.post(place.format(small.project), data={"name": "new"}, files=upload)
+    assert f"{kind} is not taken" in answer.text
+    assert "jsonl" in answer.text

@@ -4,8 +4,8 @@ import { Annotating, type Feature } from "../annotating.ts";
 import { ask, byId, el, focusQuietly } from "../dom.ts";
 import { Judgements, sameMark, type Change, type Judgement } from "../judgements.ts";
 import { localStore } from "../keys.ts";
-import { marksText, parseMarks, wordsOf, type Mark } from "../offsets.ts";
-import { accountKeys, ActiveClock, ApiError, call, isPassing, type NoteText } from "./api.ts";
+import { mapOf, marksText, parseMarks, wordsOf, type Mark } from "../offsets.ts";
+import { accountKeys, ActiveClock, ApiError, begin, call, isPassing, type NoteText } from "./api.ts";
 import { Outbox, type Letter, type SavedState } from "./outbox.ts";
 
 interface Work {
@@ -17,7 +17,7 @@ interface Work {
   readonly note: NoteText;
   readonly rubric: { readonly title: string; readonly features: readonly Feature[] };
   readonly judgements: Record<string, SavedState>;
-  readonly again: Record<string, string>;
+  readonly again: Record<string, Feature>;
   readonly suggestions: Record<string, { marks: readonly Mark[] }> | null;
   readonly previous: string | null;
   readonly next: string | null;
@@ -40,10 +40,15 @@ let queue: { id: string; note: string; state: string; again: readonly string[] }
 /** It is not always on the page: when all notes are done, something else is. */
 const status = el("span", { id: "status", class: "quiet", role: "status" }, "saved");
 const outbox = new Outbox({
-  send: (letter) => call<SavedState>("PUT", `/assignments/${letter.work}/features/${encodeURIComponent(letter.feature)}`, {
-    answer: letter.answer, marks: parseMarks(letter.marks), version: letter.version, sha256: letter.sha256,
-    active_ms: letter.active_ms, suggestion: letter.suggestion,
-  }),
+  send: async (letter) => {
+    const path = `/assignments/${letter.work}/features/${encodeURIComponent(letter.feature)}`;
+    const saved = await call<SavedState>("PUT", path, {
+      answer: letter.answer, marks: parseMarks(letter.marks), version: letter.version, sha256: letter.sha256,
+      active_ms: letter.active_ms, suggestion: letter.suggestion,
+    });
+    windows?.postMessage(letter.work);
+    return saved;
+  },
   conflict: async (letter, saved) => (await ask("Changed elsewhere", [
     el("p", {}, `${featureText(letter)} was changed in another window or on another machine.`),
     el("dl", {}, el("dt", {}, "Here"), el("dd", {}, said(letter.answer, parseMarks(letter.marks))),
@@ -57,10 +62,15 @@ const outbox = new Outbox({
     judgements.load(letter.work, letter.feature, saved);
     if (letter.work === work?.id) view.refresh();
   },
+  stale: (id) => after(() => showSaved(id)),
   refused: (letter) => { if (letter.work === work?.id) void open(letter.work); },
   isPassing,
   savedOf: (error) => error instanceof ApiError && error.code === "conflict" ? (error.saved as SavedState) : null,
 }, localStore(), `rubricate-unsent ${document.body.dataset["user"] ?? ""}`);
+
+/** Other windows of this browser, which are told what was saved here. */
+const windows = "BroadcastChannel" in window ? new BroadcastChannel(`rubricate ${document.body.dataset["user"] ?? ""}`) : null;
+windows?.addEventListener("message", (event) => after(() => showSaved(String(event.data))));
 
 const judgements = new Judgements((change) => { if (!loading) send(change); });
 const bar = el("div", { class: "bar tools" },
@@ -90,23 +100,25 @@ function said(answer: string | null, marks: readonly Mark[]): string {
 
 function send({ note, feature, after }: Change): void {
   if (!after.answer && work?.id === note) work.state = "started"; // the server opens it again
-  const offered = work?.suggestions?.[feature]?.marks;
+  const offered = view.note.id === note ? view.note.suggestions.get(feature) : undefined;
   const accepted = offered?.length === after.marks.length && offered.every((mark, i) => sameMark(mark, after.marks[i]!));
   outbox.add({
     work: note, feature, answer: after.answer, marks: marksText(after.marks),
-    version: outbox.versions.get(`${note} ${feature}`) ?? 0, sha256: work?.note.sha256 ?? "",
+    version: outbox.version(note, feature), sha256: work?.note.sha256 ?? "",
     active_ms: clock.take(), suggestion: offered?.length ? (accepted ? "accepted" : "shown") : "none",
   });
 }
 
-async function open(id: string): Promise<void> {
+/** Show a note as the server holds it; a feature, if given, is the active one. */
+async function open(id: string, active?: string): Promise<void> {
   const got = await call<Work>("GET", `/assignments/${id}`);
   work = got;
+  const saved = mapOf(got.judgements);
+  outbox.forget(id);
+  for (const [feature, one] of saved) outbox.seen(id, feature, one.version);
   loading = true;
   for (const { id: feature } of got.rubric.features) {
-    const saved = got.judgements[feature];
-    judgements.load(id, feature, saved ?? { answer: null, marks: [] });
-    outbox.versions.set(`${id} ${feature}`, saved?.version ?? 0);
+    judgements.load(id, feature, saved.get(feature) ?? { answer: null, marks: [] });
   }
   for (const [feature, judgement] of outbox.pending(id)) judgements.load(id, feature, judgement);
   loading = false;
@@ -115,11 +127,22 @@ async function open(id: string): Promise<void> {
   byId<HTMLButtonElement>("before").disabled = !got.previous;
   byId<HTMLButtonElement>("after").disabled = !got.next;
   history.replaceState(null, "", `#${id}`);
-  const suggestions = Object.fromEntries(Object.entries(got.suggestions ?? {}).map(([key, one]) => [key, one.marks]));
-  view.show({ id, text: got.note.text, features: got.rubric.features, suggestions, again: got.again });
+  const suggestions = new Map([...mapOf(got.suggestions)].map(([key, one]) => [key, one.marks]));
+  view.show({ id, text: got.note.text, features: got.rubric.features, suggestions, again: mapOf(got.again) }, active);
   fillQueue();
   document.body.dataset["work"] = id;
   clock.take();
+}
+
+/** Show what the server holds where another window or machine changed it meanwhile. */
+async function showSaved(id: string): Promise<void> {
+  if (id !== work?.id || !document.body.dataset["work"]) return;
+  await outbox.flush();
+  const before = outbox.noteVersion(id);
+  await open(id, view.feature?.id);
+  if (outbox.noteVersion(id) !== before) {
+    view.announcer.say("This note was changed in another window. The page now shows the answers that are saved");
+  }
 }
 
 let going = Promise.resolve();
@@ -141,12 +164,14 @@ async function leave(by: -1 | 1, finished: boolean): Promise<void> {
     await outbox.flush();
     if (outbox.length) return; // nothing is done that is not saved
     try {
-      const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/assignments/${work.id}/done`, {});
+      const answer = await call<{ next: string | null; done: number; total: number }>("POST", `/assignments/${work.id}/done`,
+        { version: outbox.noteVersion(work.id) });
       to = answer.next;
       queue = queue.map((one) => one.id === work?.id ? { ...one, state: "done", again: [] } : one);
       view.announcer.say(`Note done, ${answer.done} of ${answer.total}`);
     } catch (error) {
-      view.announcer.say(error instanceof Error ? error.message : String(error));
+      if (error instanceof ApiError && ["conflict", "unjudged"].includes(error.code)) await showSaved(work.id);
+      else view.announcer.say(error instanceof Error ? error.message : String(error));
       return;
     }
   } else if (finished) {
@@ -167,7 +192,8 @@ async function stepBack(step: "undo" | "redo"): Promise<void> {
     const saved = await call<SavedState & { feature: string }>("POST", `/assignments/${id}/${step}`, {});
     const after: Judgement = { answer: saved.answer, marks: saved.marks };
     judgements.load(id, saved.feature, after);
-    outbox.versions.set(`${id} ${saved.feature}`, saved.version);
+    outbox.seen(id, saved.feature, saved.version);
+    if (saved.note_version !== outbox.noteVersion(id)) await open(id);
     if (!saved.answer) work.state = "started";
     if (!note.text.trim()) await open(id); // it was one step for all features
     view.reveal({ feature: saved.feature, after }, step === "undo" ? "undone" : "done again");
@@ -226,7 +252,9 @@ function finish(): void {
 async function start(): Promise<void> {
   const first = await call<Next>("GET", `/projects/${project}/next`);
   if (first.state === "paused") {
-    byId("app").replaceChildren(el("p", { class: "alert", role: "status" }, "The project is paused. What you did is saved."));
+    byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "The project is paused"),
+      el("p", {}, "You can go on when a manager opens it again."), el("p", {}, status)));
+    void outbox.flush(); // what waits in this browser is said, and sent when the pause is over
     return;
   }
   queue = (await call<{ assignments: typeof queue }>("GET", `/projects/${project}/queue`)).assignments;
@@ -238,6 +266,11 @@ async function start(): Promise<void> {
   void outbox.flush();
 }
 
+let left = 0;
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") left = Date.now();
+  else if (work && Date.now() - left > 10_000) after(() => showSaved(work!.id));
+});
 window.addEventListener("online", () => void outbox.flush());
 window.addEventListener("beforeunload", (event) => { if (outbox.length && !document.body.dataset["leaving"]) event.preventDefault(); });
-await start();
+await begin(start);

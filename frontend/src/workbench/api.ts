@@ -1,5 +1,6 @@
 /** Calls to the workbench's server. */
 
+import { byId, el } from "../dom.ts";
 import { STORE, type Kept, type KeyStore, localStore } from "../keys.ts";
 
 export class ApiError extends Error {
@@ -24,6 +25,21 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   if (response.ok) return answer as T;
   const { error, saved } = answer as { error: { code: string; message: string; saved?: unknown }; saved?: unknown };
   throw new ApiError(response.status, error.code, error.message, saved ?? error.saved);
+}
+
+/** Fill the page; where the server cannot do it now, say why instead of loading for ever. */
+export async function begin(start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    // A SyntaxError: a proxy in front of the server answers with a page of its own.
+    if (![ApiError, TypeError, SyntaxError].some((kind) => error instanceof kind)) throw error;
+    if (error instanceof ApiError && error.status === 401) return; // it leads to the form for signing in
+    const why = error instanceof ApiError ? error.message : "The server cannot be reached.";
+    byId("app").replaceChildren(el("section", { class: "card" }, el("h2", {}, "This page cannot be shown now"),
+      el("p", { role: "alert" }, why),
+      el("p", {}, el("button", { type: "button", class: "first", click: () => location.reload() }, "Try again"))));
+  }
 }
 
 export interface NoteText {

@@ -4,6 +4,7 @@ import { el, type Child } from "../dom.ts";
 import type { Answer } from "../judgements.ts";
 import type { KeyTable } from "../keys.ts";
 import { wordsOf, type Mark } from "../offsets.ts";
+import { begin } from "./api.ts";
 import { choice, Deciding, type Decidable } from "./deciding.ts";
 
 interface Decision {
@@ -13,10 +14,16 @@ interface Decision {
   readonly at: string;
   readonly by: string;
 }
+interface Worded {
+  readonly text: string;
+  readonly note: string;
+}
 interface Disagreement extends Decidable {
   readonly reason: "differ" | "unsure" | "changed" | "rubric";
   readonly inputs: string;
-  readonly feature: { readonly text: string; readonly note: string };
+  readonly feature: Worded;
+  /** How it was worded when somebody judged it, where that means something else. */
+  readonly former: Worded | null;
   readonly sides: readonly { letter: string; answer: Answer; marks: readonly Mark[] }[];
   readonly offers: { union: readonly Mark[]; intersection: readonly Mark[] };
   readonly decision: Decision | null;
@@ -70,6 +77,8 @@ const page: Deciding<Disagreement> = new Deciding<Disagreement>({
   panel: (own, it) => [
     el("p", { class: "now" }, el("strong", {}, it.feature.text)),
     it.feature.note ? el("p", { class: "hint" }, it.feature.note) : null,
+    it.former ? el("dl", {}, el("dt", {}, "Judged as"), el("dd", {}, [it.former.text, it.former.note].filter(Boolean).join(" · ")),
+      el("dt", {}, "Now"), el("dd", {}, [it.feature.text, it.feature.note].filter(Boolean).join(" · "))) : null,
     el("p", { class: "hint" }, REASONS[it.reason]),
     el("div", { class: "choose" }, ...choices(it).map(([value, words, marks], i) => choice(own as unknown as Deciding<never>, String(i + 1),
       [el("strong", {}, words), " ", ...quoted(value === "own" ? [] : marks)], () => choose(i + 1), marks))),
@@ -84,4 +93,4 @@ const page: Deciding<Disagreement> = new Deciding<Disagreement>({
   void page.decide({ choice: "own", marks: page.own, inputs: page.it?.inputs }, () => "decided: own marks");
 });
 
-await page.start();
+await begin(() => page.start());

@@ -1,7 +1,7 @@
 /** How a project stands: live counts, times and agreement. */
 
 import { byId, el, type Child } from "../dom.ts";
-import { call } from "./api.ts";
+import { begin, call } from "./api.ts";
 
 interface Interval {
   readonly value: number;
@@ -125,8 +125,10 @@ async function refresh(): Promise<void> {
 }
 
 byId("app").replaceChildren(parts.tools, live, parts.tiles, parts.agreement, parts.people, parts.runs);
-await refresh();
-await showAgreement();
+await begin(async () => {
+  await refresh();
+  await showAgreement();
+});
 document.body.dataset["ready"] = "yes";
 const events = new EventSource(`/api/v1/projects/${project}/events`);
 let asked = Date.now();

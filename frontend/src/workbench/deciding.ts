@@ -47,7 +47,7 @@ const OWN = {
   remove: [["Delete", "Backspace"], "remove the last mark of your own"],
   comment: [["c"], "comment (Escape goes back to the note)"],
   save: [["Ctrl+Enter"], "save your own marks"],
-  cancel: [["Escape"], "forget the words chosen, then your own marks"],
+  cancel: [["Escape"], "clear the selection, then your own marks"],
   list: [["l"], "to the list"],
   filters: [["f"], "to what is listed (Escape goes back to the note)"],
   map: [["?"], "this map"],
@@ -138,7 +138,7 @@ export class Deciding<T extends Decidable> {
     this.drawing.setText("");
     byId("note-id").textContent = "";
     this.panel.replaceChildren(el("h2", {}, "Nothing to decide"),
-      el("p", {}, "There is nothing of this kind, or everything is decided."));
+      el("p", {}, "There are no open items of this kind."));
   }
 
   /** Ask for a page of the list, and show how many there are. */

@@ -3,7 +3,7 @@
 import { el, type Child } from "../dom.ts";
 import type { KeyTable } from "../keys.ts";
 import { wordsOf, type Mark } from "../offsets.ts";
-import { ActiveClock } from "./api.ts";
+import { ActiveClock, begin } from "./api.ts";
 import { choice, Deciding, type Decidable } from "./deciding.ts";
 
 interface Item extends Decidable {
@@ -23,7 +23,7 @@ interface Item extends Decidable {
 const TABLE = {
   accept: [["a"], "accept what the machine decided"],
   absent: [["x"], "absent"],
-  contradicted: [["d"], "contradicted: the marked words say otherwise"],
+  contradicted: [["d"], "contradicted: the marked words contradict the feature"],
   edit: [["e"], "mark the evidence yourself"],
   all: [["i"], "all features of this note"],
 } as const satisfies KeyTable;
@@ -50,7 +50,7 @@ function isBlank(it: Item): boolean {
 
 function accept(): void {
   if (!page.it) return;
-  if (page.it.found === null) page.announcer.say("the machine decided nothing here: say absent, or mark the evidence");
+  if (page.it.found === null) page.announcer.say("the machine made no decision here: choose absent, or mark the evidence");
   else decide(page.it.found, null);
 }
 
@@ -61,7 +61,7 @@ function contradicted(): void {
   if (marks.length) return decide(false, marks);
   page.own ??= [];
   page.refresh();
-  page.announcer.say(`mark the words that say otherwise, then press ${page.keys.keysOf("contradicted")[0] ?? ""}`);
+  page.announcer.say(`mark the words that contradict the feature, then press ${page.keys.keysOf("contradicted")[0] ?? ""}`);
 }
 
 function all(): void {
@@ -105,15 +105,15 @@ const page: Deciding<Item> = new Deciding<Item>({
       el("p", { class: "now" }, el("strong", {}, it.feature.text)),
       el("p", { class: "hint" }, [it.feature.note, it.feature.weight !== 1 && `${points(it.feature.weight)} points`, it.feature.group && `any of: ${it.feature.group}`].filter(Boolean).join(" · ")),
       isBlank(it) ? el("p", {}, el("strong", {}, "This note has no text."), " One answer is enough for all of its features.")
-        : el("p", {}, el("strong", {}, it.found ? "Found: " : it.found === null ? "Not scored. " : "Not found. "), ...quoted(it.marks)),
+        : el("p", {}, el("strong", {}, it.found ? "Stated: " : it.found === null ? "Not scored. " : "Not stated. "), ...quoted(it.marks)),
       it.reason ? el("p", { class: "hint" }, it.reason) : null,
-      it.against ? el("p", { class: "hint" }, "Said otherwise: ", ...quoted(it.against.marks), ` ${it.against.reason}`) : null,
+      it.against ? el("p", { class: "hint" }, "Contradicted by: ", ...quoted(it.against.marks), ` ${it.against.reason}`) : null,
       el("div", { class: "choose" },
         it.found === null ? "" : choice(shown, "accept", [el("strong", {}, it.found ? "Accept" : it.against ? "Accept: contradicted" : "Accept: absent")], accept),
         it.found === false ? "" : choice(shown, "absent", [el("strong", {}, isBlank(it) ? "Nothing to find: all absent" : "Absent")], absent),
         ...(isBlank(it) ? [] : [
           choice(shown, "contradicted", [el("strong", {}, "Contradicted")], contradicted),
-          choice(shown, "edit", [el("strong", {}, it.found ? "Mark it otherwise" : "Mark the evidence")], edit)])),
+          choice(shown, "edit", [el("strong", {}, it.found ? "Change the marks" : "Mark the evidence")], edit)])),
       ...own.ownMarks(),
       el("p", { class: "field" }, el("label", { for: "comment" }, "Comment ", el("kbd", { "aria-hidden": "true" }, "c")), own.comment),
       it.correction ? el("p", { class: "hint" }, `Decided: ${verdict(it.correction)} by ${it.correction.by}, ` +
@@ -130,4 +130,4 @@ const page: Deciding<Item> = new Deciding<Item>({
   decide(true, page.own);
 });
 
-await page.start();
+await begin(() => page.start());

@@ -17,9 +17,16 @@ from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, data_of
 from rubricate.store.curating import checked_marks, need_open, need_text, refresh_disputes
-from rubricate.store.database import RefusedError, iso, missing, now
+from rubricate.store.database import iso, now
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
+from rubricate.store.refusals import (
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    NothingToUndoError,
+    UnfinishedError,
+)
 from rubricate.store.rubrics import again, changed_since, feature_part, read_rubric
 from rubricate.store.transaction import of_project, seeing
 
@@ -88,7 +95,7 @@ def _own(connection: Connection, me: Identity, assignment: str, feature: str = "
     values = {"own": assignment, "me": me.person, "feature": feature}
     row = connection.execute(_WORK, values).one_or_none()
     if row is None:
-        raise missing("There is no such note among yours.")
+        raise NotFoundError("There is no such note among yours.")
     return row
 
 
@@ -132,7 +139,7 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> answers.
             "features": [feature_part(f) for f in rubric],
         },
         "judgements": {j.feature: _state(j) for j in mine},
-        "again": {one: words[one] for one, words in former.items() if one in words},
+        "again": {one: feature_part(was[one]) for one, was in former.items() if one in was},
         "suggestions": _suggestions(connection, row.note) if row.suggestions else None,
         "previous": before, "next": after, **_steps(connection, assignment),
     }  # fmt: skip
@@ -171,22 +178,32 @@ def judge(
     found = checked_marks(marks, len(row.text))
     if (answer == "present") > bool(found) or (answer in ("absent", None) and found):
         message = "present needs marks; absent and null have none."
-        raise RefusedError(400, "bad_request", message)
+        raise InvalidError(message)
     if row.version is not None and (row.answer, row.marks) == (answer, spans_text(found)):
         _confirm(connection, me, row, feature, active_ms)
-        return {"feature": feature, **_state(row), **_steps(connection, row.id)}
+        all_of_it = _note_version(connection, me, row.note)
+        steps = _steps(connection, row.id)
+        return {"feature": feature, **_state(row), **steps, "note_version": all_of_it}
     if version != (row.version or 0):
         raise _conflict(row, feature)
     more = {"active_ms": max(0, min(active_ms, _LONGEST_MS)), "suggestion": suggestion}
     kept = _keep(connection, me, row, feature, "judge", (answer, spans_text(found)), more)
-    return {"feature": feature, **kept, "can_undo": True, "can_redo": False}
+    all_of_it = _note_version(connection, me, row.note)
+    return {"feature": feature, **kept, "can_undo": True, "can_redo": False,
+            "note_version": all_of_it}  # fmt: skip
 
 
-def _conflict(row: Row[Any], feature: str) -> RefusedError:
+def _note_version(connection: Connection, me: Identity, note: int) -> int:
+    """Return how often the person's judgements of a note were changed, all together."""
+    own = (t.judgement.c.note == note, t.judgement.c.person == me.person)
+    return int(connection.scalar(select(func.sum(t.judgement.c.version)).where(*own)) or 0)
+
+
+def _conflict(row: Row[Any], feature: str) -> ConflictError:
     nothing: answers.JudgementPart = {"answer": None, "marks": (), "version": 0, "at": None}
     saved = {"feature": feature, **(nothing if row.version is None else _state(row))}
     message = "This judgement was changed elsewhere meanwhile."
-    return RefusedError(409, "conflict", message, saved)
+    return ConflictError(message, saved)
 
 
 def _confirm(
@@ -233,7 +250,7 @@ def _keep(
     """Write an event and the judgement it makes, which is returned."""
     before = (row.answer, row.marks or "")
     if feature not in {f.id for f in read_rubric(row.body)}:
-        raise missing("The rubric of this note has no such feature.")
+        raise NotFoundError("The rubric of this note has no such feature.")
     version = (row.version or 0) + 1
     values = {"answer": state[0], "marks": state[1], "version": version, "rubric": row.rubric}
     data = {**values, "before": list(before), **more}
@@ -319,14 +336,15 @@ def _step(connection: Connection, me: Identity, assignment: str, kind: str) -> a
     changes = _history(connection, assignment)[kind == "redo"]
     if not changes:
         before_it = _finished_before(connection, me, row) if kind == "undo" else None
-        raise RefusedError(409, "nothing", f"There is nothing to {kind}.", {"finished": before_it})
+        raise NothingToUndoError(f"There is nothing to {kind}.", {"finished": before_it})
     # The one decision on a note without text is one step, however many features it is about.
     steps = changes[-1:] if row.text.strip() else changes[::-1]
     for feature, before, after in steps:
         own = _own(connection, me, assignment, feature)
         state = before if kind == "undo" else after
         kept = _keep(connection, me, own, feature, kind, state, {})
-    return {"feature": feature, **kept, **_steps(connection, row.id)}
+    all_of_it = _note_version(connection, me, row.note)
+    return {"feature": feature, **kept, **_steps(connection, row.id), "note_version": all_of_it}
 
 
 #: What an annotator does with a note.
@@ -356,10 +374,18 @@ def reopen(connection: Connection, me: Identity, assignment: str) -> answers.Don
     return {"state": state, "next": row.id, **_own_counts(connection, me, row.project)}
 
 
-def finish(connection: Connection, me: Identity, assignment: str) -> answers.DoneAnswer:
-    """Say that a note is done; a refusal that lists what is not judged yet."""
+def finish(
+    connection: Connection, me: Identity, assignment: str, version: int | None = None
+) -> answers.DoneAnswer:
+    """Say that a note is done; a refusal that lists what is not judged yet.
+
+    So is a ``version`` of all its judgements together that is not the present one.
+    """
     row = _own(connection, me, assignment)
     need_open(row.project_state)
+    if version is not None and version != _note_version(connection, me, row.note):
+        message = "Judgements of this note were changed elsewhere meanwhile."
+        raise ConflictError(message)
     rubric = read_rubric(row.body)
     own = (t.judgement.c.note == row.note, t.judgement.c.person == me.person)
     judged = set(connection.scalars(
@@ -368,7 +394,7 @@ def finish(connection: Connection, me: Identity, assignment: str) -> answers.Don
     left = [f.id for f in rubric if f.id not in judged]
     if left:
         message = f"{len(left)} features are not judged yet."
-        raise RefusedError(409, "unjudged", message, {"unjudged": left})
+        raise UnfinishedError(message, {"unjudged": left})
     if row.state != "done":
         append(connection, row.project, Entry("done", me.person, {"at": now()}, row.id, row.note))
         done = t.assignment.update().where(t.assignment.c.id == row.id).values(state="done")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from rubricate.formats.encoding import Json
 from rubricate.spans import Spans
@@ -27,12 +27,27 @@ class MemberOf(TypedDict):
     roles: list[str]
 
 
+class AskedPart(TypedDict):
+    """A project that a person was asked to join, as what, and by whom."""
+
+    project: str
+    name: str
+    roles: list[str]
+    by: str
+
+
 class MemberPart(TypedDict):
-    """Somebody in a project; who came has a password."""
+    """Somebody in a project: ``invited`` until the account is used, ``asked`` until they agree."""
 
     name: str
     roles: list[str]
-    came: bool
+    state: Literal["member", "invited", "asked"]
+
+
+class AddedAnswer(MemberPart):
+    """Somebody who was added, and the path of the link that a new person needs."""
+
+    invite: str | None
 
 
 class ProjectsAnswer(TypedDict):
@@ -47,6 +62,7 @@ class MeAnswer(ProjectsAnswer):
     name: str
     admin: bool
     preferences: Json
+    asked: list[AskedPart]
 
 
 class ProjectAnswer(MemberOf):
@@ -97,9 +113,49 @@ class RubricsAnswer(TypedDict):
 
 
 class AgainAnswer(TypedDict):
-    """How many judgements of whom are to be looked at again, by feature."""
+    """How many judgements of whom are to be looked at again, by feature, and which are left out."""
 
     again: list[Json]
+    left: list[Json]
+
+
+FeatureState = Literal["same", "reworded", "new", "gone"]
+
+
+class FeatureOffer(TypedDict):
+    """A former feature that a feature could be, with their likeness in percent."""
+
+    feature: str
+    text: str
+    likeness: float
+
+
+class FeatureChangePart(TypedDict):
+    """A feature before and after; counts are hidden from managers who annotate."""
+
+    state: FeatureState
+    given: str
+    now: FeaturePart | None
+    was: FeaturePart | None
+    likeness: float | None
+    judgements: int | None
+    decisions: int | None
+    offers: list[FeatureOffer]
+
+
+class RubricChanges(TypedDict):
+    """The features of a rubric compared with the newest version in the project."""
+
+    case: str
+    version: int
+    is_other: bool
+    features: list[FeatureChangePart]
+
+
+class ComparisonAnswer(TypedDict):
+    """The changes that rubrics would make, before anything changes."""
+
+    rubrics: list[RubricChanges]
 
 
 class QueueAnswer(OwnCounts):
@@ -172,16 +228,17 @@ class WorkAnswer(Steps):
     note: NoteText
     rubric: RubricPart
     judgements: dict[str, JudgementPart]
-    again: dict[str, str]
+    again: dict[str, FeaturePart]
     suggestions: dict[str, SuggestionPart] | None
     previous: str | None
     next: str | None
 
 
 class JudgedAnswer(JudgementPart, Steps):
-    """A judgement that was saved."""
+    """A judgement that was saved, and the version of all judgements of its note together."""
 
     feature: str
+    note_version: int
 
 
 class DoneAnswer(OwnCounts):
@@ -252,6 +309,7 @@ class DisputeAnswer(TypedDict):
     inputs: str
     note: NoteText
     feature: FeaturePart
+    former: FeaturePart | None
     sides: list[SidePart]
     offers: dict[str, Spans]
     decision: DecisionPart | None
@@ -287,13 +345,18 @@ class ItemLine(ListLine):
     found: bool | None
 
 
-class ItemsAnswer(TypedDict):
+class OpenAndDone(TypedDict):
+    """How many items are open and done."""
+
+    open: int
+    done: int
+
+
+class ItemsAnswer(OpenAndDone):
     """A page of items."""
 
     items: list[ItemLine]
     next: str | None
-    open: int
-    done: int
 
 
 class ItemAnswer(TypedDict):

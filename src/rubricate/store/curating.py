@@ -7,16 +7,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, tuple_
 
-from rubricate.rubric import Feature
+from rubricate.rubric import Feature, Rubric
 from rubricate.run import parse_spans, spans_text
 from rubricate.spans import Spans
 from rubricate.store import answers
 from rubricate.store import tables as t
 from rubricate.store.chain import Entry, append, count, counts_of, digest
-from rubricate.store.database import RefusedError, iso, new_id, one_row
+from rubricate.store.database import iso, new_id, one_row
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
-from rubricate.store.rubrics import feature_part, rubric_of
+from rubricate.store.refusals import ConflictError, InvalidError, PausedError, TextChangedError
+from rubricate.store.rubrics import changed_since, feature_part, features_ever, rubric_of
 from rubricate.study.curation import intersection_of, union_of
 from rubricate.study.decisions import parse_marks
 
@@ -31,22 +32,20 @@ def checked_marks(marks: Sequence[Any], length: int) -> Spans:
     sound = all(mark and all(0 <= s < e <= length for s, e in mark) for mark in found)
     if not sound:
         message = f"Marks need 0 <= start < end <= {length}, in code points."
-        raise RefusedError(400, "bad_request", message)
+        raise InvalidError(message)
     return tuple(sorted(found))
 
 
 def need_text(row: Row[Any], sha256: str) -> None:
     """Refuse marks that were made on another text than the one kept."""
     if row.sha256 != sha256:
-        raise RefusedError(
-            409, "text_changed", "The text of the note is another one: load it again."
-        )
+        raise TextChangedError("The text of the note is another one: load it again.")
 
 
 def need_open(state: str) -> None:
     """Refuse work on a project that is paused."""
     if state != "open":
-        raise RefusedError(409, "paused", "The project is paused; what you did is saved.")
+        raise PausedError("The project is paused until a manager opens it again.")
 
 
 #: Why something needs a curator.
@@ -154,10 +153,12 @@ def list_disputes(
         found = found.where(tuple_(t.dispute.c.note, t.dispute.c.place) > tuple(last))
     order = (t.dispute.c.note, t.dispute.c.place)
     rows = connection.execute(found.order_by(*order).limit(limit + 1)).all()
+    # One query for each case of the page, not for each line.
+    rubrics = {c: rubric_of(connection, project, c)[1] for c in {r.case for r in rows}}
     items: list[answers.DisputeLine] = [
         {
             "id": r.id, "note": r.shown_id, "case": r.case, "feature": r.feature,
-            "feature_text": _feature(connection, project, r.case, r.feature)["text"],
+            "feature_text": _feature(connection, project, rubrics[r.case], r.feature)["text"],
             "reason": r.reason, "state": r.state,
         }
         for r in rows[:limit]
@@ -178,10 +179,25 @@ def _counted(connection: Connection, me: Identity, project: str) -> answers.Cura
     return {"open": counts.get("disputes_open", 0), "decided": counts.get("disputes_decided", 0)}
 
 
-def _feature(connection: Connection, project: str, case: str, feature: str) -> answers.FeaturePart:
-    _, rubric = rubric_of(connection, project, case)
-    gone = Feature(feature, case, feature)
-    return feature_part(next((f for f in rubric if f.id == feature), gone))
+def _feature(
+    connection: Connection, project: str, rubric: Rubric, feature: str
+) -> answers.FeaturePart:
+    found = next((f for f in rubric if f.id == feature), None)
+    if found is None:  # it left the rubric after it was judged
+        found = features_ever(connection, project, rubric.case).get(
+            feature, Feature(feature, rubric.case, feature)
+        )
+    return feature_part(found)
+
+
+def _former(
+    connection: Connection, row: Row[Any], judged: Sequence[Row[Any]]
+) -> answers.FeaturePart | None:
+    """Return the words that somebody judged by, where they mean something else than those now."""
+    changed = changed_since(connection, row.project, row.case)
+    was = (changed.get((row.case, one.rubric), {}).get(row.feature) for one in judged)
+    found = next(filter(None, was), None)
+    return None if found is None else feature_part(found)
 
 
 def _own_dispute(connection: Connection, me: Identity, dispute: str) -> Row[Any]:
@@ -210,7 +226,10 @@ def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.
         "id": row.id, "project": row.project, "state": row.state, "reason": row.reason,
         "version": len(decided), "inputs": _inputs(judged),
         "note": {"id": row.shown_id, "case": row.case, "text": row.text, "sha256": row.sha256},
-        "feature": _feature(connection, row.project, row.case, row.feature),
+        "feature": _feature(
+            connection, row.project, rubric_of(connection, row.project, row.case)[1], row.feature
+        ),
+        "former": _former(connection, row, judged),
         "sides": [
             {"letter": letter, "answer": side.answer, "marks": parse_spans(side.marks)}
             for letter, side in sides.items()
@@ -242,12 +261,12 @@ def decide(
     seen = show_dispute(connection, me, dispute)
     if (seen["version"], seen["inputs"]) != (version, inputs):
         message = "This was decided, or judged anew, since you opened it."
-        raise RefusedError(409, "conflict", message, seen)
+        raise ConflictError(message, seen)
     sides = {side["letter"]: side["marks"] for side in seen["sides"]}
     settled = {**sides, **seen["offers"], "none": (), "own": marks}
     if choice not in settled or (choice == "own") != bool(marks):
         message = f"choice is one of {', '.join(settled)}; marks come with own, and with own only."
-        raise RefusedError(400, "bad_request", message)
+        raise InvalidError(message)
     text = spans_text(checked_marks(settled[choice], len(row.text)))
     own = {"version": version + 1, "inputs": inputs, "choice": choice, "marks": text}
     own |= {"comment": comment, "dispute": row.id}

@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -29,14 +30,17 @@ from sqlalchemy import (
     Table,
     create_engine,
     event,
+    exc,
     inspect,
     select,
     text,
 )
 from sqlalchemy.engine import make_url
 
-from rubricate.errors import InputError, MissingExtraError, RubricateError
+from rubricate.errors import InputError, MissingExtraError
+from rubricate.files import is_exposed, make_private
 from rubricate.store import tables as t
+from rubricate.store.refusals import NotFoundError, UnavailableError
 from rubricate.store.transaction import ALL, SECURITY, Transaction, Wakes, see
 
 _schema = Table("schema_version", MetaData(), Column("number", Integer, primary_key=True))
@@ -60,7 +64,7 @@ def _secure(op: Operations) -> None:
 
 #: What is released is never changed, only added to; a step that alters a table takes `Operations`.
 STEPS: tuple[Callable[[Operations], None], ...] = (
-    _create(_FIRST), _create(_REVIEW), _create((t.vouched,)), _secure,
+    _create(_FIRST), _create(_REVIEW), _create((t.vouched,)), _secure, _create((t.asked,)),
 )  # fmt: skip
 
 
@@ -92,26 +96,11 @@ _GROUP = 64
 _CONNECTIONS = 8
 
 
-class RefusedError(RubricateError):
-    """Something that is not done, with the state that is there where that matters."""
-
-    def __init__(self, status: int, code: str, message: str, saved: Any = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.saved = saved
-
-
-def missing(what: str = "There is nothing under this address.") -> RefusedError:
-    """Return the refusal for what is not there, or not for this person."""
-    return RefusedError(404, "not_found", what)
-
-
 def one_row(connection: Connection, wanted: Select[Any], otherwise: str) -> Row[Any]:
     """Return the row that is asked for; a refusal with these words where there is none."""
     row = connection.execute(wanted).one_or_none()
     if row is None:
-        raise missing(otherwise)
+        raise NotFoundError(otherwise)
     return row
 
 
@@ -141,9 +130,16 @@ class Database:
     all are undone and written again without it. `write` returns when its commit is on the disk.
     """
 
+    #: Set by the first answer that says so; it is restored while no server runs.
+    is_damaged = False
+
     def __init__(self, url: str) -> None:
         self.url = make_url(re.sub(r"^postgres(ql)?:", "postgresql+psycopg:", url))
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.file is not None:
+            # SQLite gives the files beside it the mode of this one.
+            with suppress(OSError):
+                make_private(self.file)
         self._engine = _engine(self.url.render_as_string(hide_password=False), self.is_sqlite)
         self._plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
         self.signals = Wakes(None if self.is_sqlite else self._plain)
@@ -151,15 +147,38 @@ class Database:
         self._writer = threading.Thread(target=self._write_all, name="writer", daemon=True)
         self._writer.start()
 
+    @property
+    def file(self) -> Path | None:
+        """The file of SQLite's database."""
+        own = self.url.database if self.is_sqlite else None
+        return Path(own) if own and own != ":memory:" else None
+
+    @property
+    def exposed(self) -> list[Path]:
+        """The files of the database that others on this machine can read."""
+        own = (
+            [] if self.file is None else [Path(f"{self.file}{end}") for end in ("", "-wal", "-shm")]
+        )
+        return [path for path in own if is_exposed(path)]
+
     def read(self, work: Callable[[Connection], T], sees: str = ALL) -> T:
         """Return what a function reads; PostgreSQL hides what ``sees`` leaves out."""
+        with self._available():
+            try:
+                return self._read_once(work, sees)
+            except exc.DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                return self._read_once(work, sees)  # the database's server was started again
+
+    def _read_once(self, work: Callable[[Connection], T], sees: str) -> T:
         with self._engine.connect() as connection:
             see(connection, sees)
             return work(connection)
 
     def read_at_once(self, work: Callable[[Connection], T]) -> T:
         """Return what a function reads of one moment, whatever is written meanwhile."""
-        with self._engine.connect() as connection:
+        with self._available(), self._engine.connect() as connection:
             see(connection, ALL)
             more = "" if self.is_sqlite else " ISOLATION LEVEL REPEATABLE READ"
             connection.exec_driver_sql(f"BEGIN{more}")
@@ -172,8 +191,33 @@ class Database:
         """Return what a function returns once all it wrote is kept; nothing is where it raises."""
         job = _Job(work, sees, Future())
         self._jobs.put(job)
-        result: T = job.answer.result()
+        with self._available():
+            result: T = job.answer.result()
         return result
+
+    @contextmanager
+    def _available(self) -> Iterator[None]:
+        """Raise UnavailableError where the database fails, and not what it was asked."""
+        try:
+            yield
+        except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError) as error:
+            raise UnavailableError(f"The database cannot be reached: {_reason(error)}") from error
+        except exc.DatabaseError as error:
+            # What SQLite says of a damaged file is an error of no kind.
+            if type(error) is not exc.DatabaseError:
+                raise
+            self.is_damaged = True
+            raise UnavailableError(
+                f"The database {self.file or ''} is damaged: {_reason(error)}. Stop the server and "
+                "put a backup in its place"
+            ) from error
+
+    def check(self) -> None:
+        """Raise UnavailableError where the database does not answer, or was found damaged."""
+        if self.is_damaged:
+            raise UnavailableError("The database is damaged.")
+        for column in (_schema.c.number, t.project.c.id):
+            self.read(lambda c, wanted=column: c.scalar(select(wanted).limit(1)))  # type: ignore[misc]
 
     def close(self) -> None:
         """End the writer when all that waits is written, and close the connections."""
@@ -195,10 +239,26 @@ class Database:
         self.backup(folder / f"before-migration-{stamp}{'.sqlite' if self.is_sqlite else '.dump'}")
 
     def backup(self, target: Path) -> None:
-        """Write a copy of everything while the work goes on; a file that is there is kept."""
-        if target.exists():
-            raise InputError(f"{target} is there already; choose another name")
-        target.parent.mkdir(parents=True, exist_ok=True)
+        """Write a copy of everything while the work goes on; a file that is there is kept.
+
+        Only its owner reads the copy.
+        """
+        try:
+            target.parent.parent.mkdir(parents=True, exist_ok=True)
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            make_private(target)
+        except FileExistsError as error:
+            raise InputError(f"{target} is there already; choose another name") from error
+        except OSError as error:
+            raise InputError(f"{target} cannot be written: {error.strerror}") from error
+        try:
+            self._copy(target)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+    def _copy(self, target: Path) -> None:
+        """Write a copy into an empty file."""
         if self.is_sqlite:
             self.read(lambda c: c.execute(text("VACUUM INTO :target"), {"target": str(target)}))
             return
@@ -229,12 +289,27 @@ class Database:
         if connection is not None:
             connection.close()
 
+    def _begin(self, connection: Connection | None) -> Connection:
+        """Return a connection inside a transaction: this one, or a new one where it was cut."""
+        begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
+        if connection is not None:
+            try:
+                connection.exec_driver_sql(begin)
+            except exc.DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                connection.close()
+            else:
+                return connection
+        fresh = self._engine.connect()
+        fresh.exec_driver_sql(begin)
+        return fresh
+
     def _commit(self, connection: Connection | None, jobs: list[_Job]) -> Connection | None:
         """Write jobs in one transaction; without the one that fails, where one does."""
         at = -1
         try:
-            connection = connection or self._engine.connect()
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+            connection = self._begin(connection)
             transaction = Transaction(connection)
             results = []
             for at, job in enumerate(jobs):  # noqa: B007
@@ -261,6 +336,12 @@ class Database:
         return connection
 
 
+def _reason(error: exc.SQLAlchemyError) -> str:
+    """Return what a driver says of a database that fails, in one line; no values are in it."""
+    said = str(getattr(error, "orig", None) or "no connection is free").strip()
+    return said.partition("\n")[0]
+
+
 class _Job(NamedTuple):
     """One write that waits for its turn."""
 
@@ -277,7 +358,8 @@ def _rolled_back(connection: Connection | None) -> Connection | None:
         connection.exec_driver_sql("ROLLBACK")
         connection.info.pop("sees", None)  # what was set inside is undone as well
     except Exception:
-        connection.invalidate()
+        with suppress(Exception):  # it may be closed already
+            connection.invalidate()
         connection.close()
         return None
     return connection
@@ -296,6 +378,7 @@ def _engine(url: str, is_sqlite: bool) -> Engine:
     except ImportError as error:
         raise MissingExtraError("PostgreSQL", "postgres") from error
 
+    event.listen(engine, "before_cursor_execute", _refuse_nul)
     if is_sqlite:
 
         @event.listens_for(engine, "connect")
@@ -304,3 +387,11 @@ def _engine(url: str, is_sqlite: bool) -> Engine:
                 connection.execute(f"PRAGMA {pragma}")
 
     return engine
+
+
+def _refuse_nul(_c: Any, _cursor: Any, _sql: str, given: Any, _context: Any, many: bool) -> None:
+    """Refuse texts with NUL: PostgreSQL keeps none, and what SQLite kept could not be moved."""
+    for row in given if many else [given]:
+        values = row.values() if isinstance(row, dict) else row
+        if any(isinstance(one, str) and "\0" in one for one in values):
+            raise InputError("a text has the character NUL, which cannot be kept: remove it")

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import csv
 import json
-import tempfile
 import threading
 import time
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.files import whole_output
-from rubricate.formats import write_corpus
+from rubricate.formats import FORMATS, write_corpus
+from rubricate.formats.earlier import refuse_judged
 from rubricate.formats.encoding import Json, metadata_from_json
-from rubricate.formats.tables import write_sheet
+from rubricate.formats.tables import unguarded, write_sheet
 from rubricate.measures.formulas import kappa
+from rubricate.outputs import Kind, foreign_files
 from rubricate.run import parse_spans
 from rubricate.stats import Estimate, Resampling, proportion_interval
 from rubricate.store import answers
@@ -35,7 +38,7 @@ from rubricate.study.assignment import batch_path
 from rubricate.study.collection import RETURNED
 from rubricate.study.curation import list_rows, settle_by_choice
 from rubricate.study.decisions import DECIDED, DECISIONS, parse_marks
-from rubricate.study.measuring import characters_estimate, pair_evaluation
+from rubricate.study.measuring import estimate_f1, pair_evaluation
 from rubricate.study.record import Study
 
 
@@ -82,32 +85,36 @@ def project_corpus(connection: Connection, project: str) -> Corpus:
     return _corpus(connection, project, t.assignment.c.kind != "training")
 
 
-def decision_lines(connection: Connection, project: str, corpus: Corpus) -> list[list[str]]:
-    """Return the newest decision on each disagreement, as ``decisions.csv`` has them.
-
-    A choice is written by its name where it still means the marks that were chosen; as spans where
-    annotators changed theirs since.
-    """
+def decisions_of(connection: Connection, project: str) -> dict[tuple[str, str], Row[Any]]:
+    """Return the newest decision on each disagreement, by note and feature."""
     rows = connection.execute(
-        select(t.curation, t.person.c.name, t.note.c.id.label("note"), t.dispute.c.feature)
+        select(t.curation, t.person.c.name, t.note.c.id.label("note"), t.dispute.c.feature,
+               t.dispute.c.state)
         .join(t.person, t.curation.c.person == t.person.c.id)
         .join(t.dispute, t.curation.c.dispute == t.dispute.c.id)
         .join(t.note, t.dispute.c.note == t.note.c.number)
         .where(t.curation.c.project == project)
         .order_by(t.curation.c.version)
-    )
+    )  # fmt: skip
+    return {(row.note, row.feature): row for row in rows}
+
+
+def decision_lines(connection: Connection, project: str, corpus: Corpus) -> list[list[str]]:
+    """Return the newest decision on each disagreement, as ``decisions.csv`` has them.
+
+    A choice is written by its name where it still means the marks that were chosen; as ``spans``
+    where annotators changed theirs since. The spans that were chosen stand beside either.
+    """
     several, single = list_rows(corpus)
     judged = {(row.note, row.feature): row for row in [*several, *single]}
-    newest = {(row.note, row.feature): row for row in rows}
     lines = []
-    for key, row in sorted(newest.items()):
+    for key, row in sorted(decisions_of(connection, project).items()):
         marks, choice = parse_marks(row.marks), "none"
         if marks:
             both = row.choice in ("union", "intersection") and key in judged
             same = both and set(settle_by_choice(judged[key], row.choice)) == set(marks)
             choice = row.choice if same else "spans"
-        spans = row.marks if choice == "spans" else ""
-        lines.append([*key, choice, spans, row.name, iso(row.at), row.comment])
+        lines.append([*key, choice, row.marks, row.name, iso(row.at), row.comment])
     return lines
 
 
@@ -125,17 +132,35 @@ def export_study(
     places = connection.execute(own.where(done)).all()
     if not places:
         raise InputError("nobody has finished a note yet: there is nothing to write")
-    with whole_output(study.folder / RETURNED, overwrite=overwrite) as returned:
+    before = study.folder / RETURNED
+    batches = [batch_path(Path(name), batch, tool).as_posix() for batch, name in places]
+    kind = Kind(
+        "annotations of this project",
+        lambda folder: foreign_files(folder, lambda name: name.startswith(tuple(batches))),
+    )
+    with whole_output(before, overwrite=overwrite, kind=kind) as returned:
         for batch, name in places:
             own_part = (t.assignment.c.batch == batch) & (t.person.c.name == name)
             part = _corpus(connection, project, own_part, "shown_id")
-            write_corpus(part, batch_path(returned / name, batch, tool), format=tool)
+            target = batch_path(returned / name, batch, tool)
+            write_corpus(part, target, format=tool)
+            refuse_judged(batch_path(before / name, batch, tool), FORMATS[tool], target)
     lines = decision_lines(connection, project, project_corpus(connection, project))
     if lines:
-        with whole_output(study.folder / DECISIONS, overwrite=overwrite) as place:
+        kind = Kind("decisions of this project", partial(_other_decisions, lines))
+        with whole_output(study.folder / DECISIONS, overwrite=overwrite, kind=kind) as place:
             write_sheet(place, ("note", "feature", *DECIDED), lines)
     head = project_row(connection, project).head
     return {"batches": len(places), "decisions": len(lines), "head": head}
+
+
+def _other_decisions(lines: Sequence[Sequence[object]], path: Path) -> str:
+    """Tell whether a table holds decisions that were not made in the project."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        _, *there = csv.reader(stream)
+    own = {tuple("" if cell is None else str(cell) for cell in line) for line in lines}
+    others = [row for row in there if tuple(map(unguarded, row)) not in own]
+    return f"{len(others):,} of its decisions are not of this project" if others else ""
 
 
 _JUDGED = ("annotator", "note", "feature", "answer", "spans", "seconds", "suggestion", "rubric",
@@ -163,25 +188,18 @@ def _judgement_lines(connection: Connection, project: str) -> Iterator[list[obje
                r.rubric, iso(r.at)]  # fmt: skip
 
 
-def export_zip(connection: Connection, project: str, target: Path) -> None:
-    """Write everything into one archive; ``chain.json`` names the last hash of the record."""
+def write_everything(connection: Connection, project: str, folder: Path) -> None:
+    """Write all that people did into a folder; ``chain.json`` names the last hash of the record."""
     corpus, row = project_corpus(connection, project), project_row(connection, project)
     runs = connection.execute(select(t.run).where(t.run.c.project == project)).all()
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
-        folder = Path(scratch)
-        write_corpus(corpus, folder / "annotations.jsonl", format="jsonl")
-        write_sheet(folder / "judgements.csv", _JUDGED, _judgement_lines(connection, project))
-        lines = decision_lines(connection, project, corpus)
-        write_sheet(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
-        for run in runs:
-            write_corrections(connection, run.id, folder / f"corrections-{run.id}.csv")
-        chain = {"project": row.name, "events": row.events, "head": row.head}
-        (folder / "chain.json").write_text(json.dumps(chain, indent=1), encoding="utf-8")
-        for path in sorted(folder.iterdir()):
-            archive.write(path, path.name)
+    write_corpus(corpus, folder / "annotations.jsonl", format="jsonl")
+    write_sheet(folder / "judgements.csv", _JUDGED, _judgement_lines(connection, project))
+    lines = decision_lines(connection, project, corpus)
+    write_sheet(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
+    for run in runs:
+        write_corrections(connection, run.id, folder / f"corrections-{run.id}.csv")
+    chain = {"project": row.name, "events": row.events, "head": row.head}
+    (folder / "chain.json").write_text(json.dumps(chain, indent=1), encoding="utf-8")
 
 
 #: A feature of a note, with the counts of presence and of characters.
@@ -361,9 +379,9 @@ def _estimates(notes: list[list[Counted]]) -> answers.AgreementPart:
     )
     agreed = float(kappa(presence.sum(axis=0)))
     return {
-        "presence_f1": _plain(characters_estimate(presence, settings)),
+        "presence_f1": _plain(estimate_f1(presence, settings)),
         "presence_kappa": agreed if np.isfinite(agreed) else None,
-        "characters_f1": _plain(characters_estimate(characters, settings)),
+        "characters_f1": _plain(estimate_f1(characters, settings)),
     }
 
 

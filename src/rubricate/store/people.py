@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import unicodedata
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
-from rubricate.store.answers import MemberOf
+from rubricate.store.answers import AskedPart, MemberOf
 from rubricate.store.chain import Entry, append, data_of
-from rubricate.store.database import RefusedError, missing, new_id, now, one_row
+from rubricate.store.database import new_id, now, one_row
+from rubricate.store.refusals import ConflictError, NotAllowedError, NotFoundError
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 #: A session ends after this long without a request, and after this long in any case.
@@ -25,7 +29,7 @@ ROLES = ("manager", "annotator", "curator", "reviewer", "observer")
 #: Who has one of these roles, and does not annotate, sees what all others did.
 _WATCHERS = {"manager", "observer"}
 SCOPES = ("read", "write", "export", "suggest")
-#: Wrong passwords before waiting begins; from then on the wait doubles, up to the longest.
+#: Attempts before waiting begins; from then on the wait doubles, up to the longest.
 FREE_ATTEMPTS, LONGEST_WAIT = 5, 15 * MINUTE
 
 
@@ -46,15 +50,28 @@ def hashed(secret: str) -> str:
 
 
 def add_person(connection: Connection, name: str, *, admin: bool = False) -> str:
-    """Add somebody who has no password yet, and return the id."""
+    """Add somebody who has no password yet, and return the id.
+
+    Names that people read as the same are refused: nobody can pass for somebody else.
+    """
     if not name.strip() or len(name) > 80 or not name.isprintable() or "/" in name:
         raise InputError("a name has 1 to 80 characters that can be printed, and no slash")
-    if connection.scalar(select(t.person.c.id).where(t.person.c.name == name)) is not None:
-        raise RefusedError(409, "conflict", "There is somebody of this name already.")
+    if _folded(name) in map(_folded, connection.scalars(select(t.person.c.name))):
+        raise ConflictError("There is somebody of this name already.")
     own = new_id()
     values = {"id": own, "name": name, "admin": admin, "disabled": False, "made": now()}
     connection.execute(t.person.insert().values(**values))
     return own
+
+
+def _folded(name: str) -> str:
+    """Return a name without what readers overlook: capitals, spaces, forms of a character."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def account_named(connection: Connection, name: str) -> Row[Any] | None:
+    """Return the row of a person, also of one who may not sign in."""
+    return connection.execute(select(t.person).where(t.person.c.name == name)).one_or_none()
 
 
 def person_named(connection: Connection, name: str) -> Row[Any] | None:
@@ -76,14 +93,16 @@ def everybody(connection: Connection) -> Sequence[Row[Any]]:
 
 
 def set_disabled(connection: Connection, person: str, disabled: bool) -> None:
-    """Let a person in no longer, or again; all sessions end."""
+    """Let a person in no longer, or again; all sessions and links end."""
     connection.execute(t.person.update().where(t.person.c.id == person).values(disabled=disabled))
     end_sessions(connection, person)
+    connection.execute(delete(t.link).where(t.link.c.person == person))
 
 
 def set_password(connection: Connection, person: str, password_hash: str) -> None:
-    """Keep a new password's hash; all sessions end."""
+    """Keep a new password's hash; all sessions and invitations end."""
     end_sessions(connection, person)
+    _end_invitations(connection, person)
     own = t.person.update().where(t.person.c.id == person)
     connection.execute(own.values(password=password_hash))
 
@@ -95,7 +114,7 @@ def set_email(connection: Connection, person: str, email: str) -> None:
         raise InputError("an e-mail address has an @ and at most 254 characters")
     others = (t.vouched.c.email == email) & (t.vouched.c.person != person)
     if connection.scalar(select(t.vouched.c.person).where(others)) is not None:
-        raise RefusedError(409, "conflict", "Somebody else has this e-mail address.")
+        raise ConflictError("Somebody else has this e-mail address.")
     connection.execute(delete(t.vouched).where(t.vouched.c.person == person))
     connection.execute(t.vouched.insert().values(person=person, email=email))
 
@@ -113,7 +132,7 @@ def vouched(connection: Connection, issuer: str, subject: str, email: str) -> st
     person: str | None = connection.scalar(known) or connection.scalar(new)
     if person is None:
         message = "The provider vouches for nobody who was invited. Ask an administrator."
-        raise RefusedError(403, "forbidden", message)
+        raise NotAllowedError(message)
     bound = t.vouched.update().where(own.person == person)
     connection.execute(bound.values(issuer=issuer, subject=subject))
     return person
@@ -179,25 +198,42 @@ def make_link(
     target: str = "/",
     days: float = 7,
 ) -> str:
-    """Return the secret of a link: ``setup``, ``invite``, ``enter`` or ``oidc``."""
+    """Return the secret of a link: ``setup``, ``invite``, ``enter`` or ``oidc``.
+
+    A new invitation ends the earlier ones of the same person.
+    """
     connection.execute(delete(t.link).where(t.link.c.expires < now()))
+    if kind == "invite" and person is not None:
+        _end_invitations(connection, person)
     secret = secrets.token_urlsafe(24)
     values = {"hash": hashed(secret), "kind": kind, "person": person, "target": target}
     connection.execute(t.link.insert().values(**values, expires=now() + int(days * DAY)))
     return secret
 
 
+def _end_invitations(connection: Connection, person: str) -> None:
+    own = (t.link.c.person == person) & (t.link.c.kind == "invite")
+    connection.execute(delete(t.link).where(own))
+
+
 def find_link(connection: Connection, secret: str, *kinds: str) -> Row[Any]:
     """Return what a link of these kinds is for; a refusal where it was used or is too old."""
     own = (t.link.c.hash == hashed(secret), t.link.c.kind.in_(kinds), t.link.c.expires > now())
-    otherwise = "This link was used already, or is too old. Ask for another one."
-    return one_row(connection, select(t.link).where(*own), otherwise)
+    return one_row(connection, select(t.link).where(*own), _USED)
+
+
+_USED = "This link was used already, or is too old. Ask for another one."
 
 
 def use_link(connection: Connection, secret: str, kind: str) -> Row[Any]:
-    """Return what a link is for, and let it never work again."""
+    """Return what a link is for, and let it never work again.
+
+    Every start of a server without accounts prints a link for the first one: all of these end.
+    """
     row = find_link(connection, secret, kind)
-    connection.execute(delete(t.link).where(t.link.c.hash == row.hash))
+    own = t.link.c.kind == kind if kind == "setup" else t.link.c.hash == row.hash
+    if not connection.execute(delete(t.link).where(own)).rowcount:
+        raise NotFoundError(_USED)  # another server used it meanwhile
     return row
 
 
@@ -235,7 +271,12 @@ def end_token(connection: Connection, person: str, token: str) -> None:
     """Let one of a person's tokens work no longer; a refusal where there is none."""
     own = (t.token.c.id == token) & (t.token.c.person == person)
     if not connection.execute(delete(t.token).where(own)).rowcount:
-        raise missing("There is no such token of yours.")
+        raise NotFoundError("There is no such token of yours.")
+
+
+def end_tokens(connection: Connection, person: str) -> None:
+    """Let all tokens of a person work no longer."""
+    connection.execute(delete(t.token).where(t.token.c.person == person))
 
 
 def token_identity(connection: Connection, secret: str) -> Identity | None:
@@ -281,6 +322,19 @@ def set_roles(
     Who annotates and gives it up may see others' work; from then on their own is final, since they
     do not get the role again.
     """
+    _check_roles(connection, project, person, roles)
+    own = (t.membership.c.project == project) & (t.membership.c.person == person)
+    if "manager" not in roles and _managers(connection, project) == {person}:
+        raise InputError("a project has a manager: give the role to somebody else first")
+    connection.execute(delete(t.membership).where(own))
+    for role in sorted(set(roles)):
+        row = {"project": project, "person": person, "role": role}
+        connection.execute(t.membership.insert().values(**row))
+    data = {"person": person, "roles": sorted(set(roles))}
+    append(connection, project, Entry("member", actor, data))
+
+
+def _check_roles(connection: Connection, project: str, person: str, roles: Collection[str]) -> None:
     unknown = [Fault(f"no role {r!r}; known: {', '.join(ROLES)}") for r in roles if r not in ROLES]
     if unknown:
         raise InputError(unknown)
@@ -288,13 +342,112 @@ def set_roles(
         raise InputError(
             "this person annotated here and could see others' work since: they are no longer blind"
         )
-    own = (t.membership.c.project == project) & (t.membership.c.person == person)
-    connection.execute(delete(t.membership).where(own))
-    for role in sorted(set(roles)):
-        row = {"project": project, "person": person, "role": role}
-        connection.execute(t.membership.insert().values(**row))
-    data = {"person": person, "roles": sorted(set(roles))}
-    append(connection, project, Entry("member", actor, data))
+
+
+def _managers(connection: Connection, project: str) -> set[str]:
+    own = (t.membership.c.project == project) & (t.membership.c.role == "manager")
+    may = select(t.person.c.id).join(t.membership).where(own, t.person.c.disabled.is_(False))
+    return set(connection.scalars(may))
+
+
+class Added(NamedTuple):
+    """Somebody who was added to a project: as a new person, by a link; asked; or at once."""
+
+    state: Literal["invited", "asked", "member"]
+    secret: str | None = None
+
+
+def add_member(
+    connection: Connection, project: str, name: str, roles: Collection[str], actor: Identity
+) -> Added:
+    """Bring somebody into a project; a refusal where they are in it, or were asked already.
+
+    A new person gets an account, whose link the actor hands on. Nobody but an administrator makes a
+    link for an account that is there: whoever has that link has the account. An administrator adds
+    somebody who has an account at once; anybody else asks them, and they agree when they sign in.
+    """
+    if not roles:
+        raise InputError("choose at least one role")
+    row = account_named(connection, name)
+    if row is None:
+        person = add_person(connection, name)
+        set_roles(connection, project, person, roles, actor.person)
+        return Added("invited", make_link(connection, "invite", person))
+    if row.disabled:
+        message = "This account is disabled. An administrator can enable it."
+        raise ConflictError(message)
+    there = roles_of(connection, project, row.id)
+    if there:
+        message = f"{name} is in this project already ({', '.join(sorted(there))}). Nothing changed"
+        raise ConflictError(f"{message}: change the roles of members in the list.",
+                           {"roles": sorted(there)})  # fmt: skip
+    if actor.admin:
+        _unask(connection, project, row.id)
+        set_roles(connection, project, row.id, roles, actor.person)
+        return Added("member")
+    if _asked_roles(connection, project, row.id):
+        raise ConflictError(f"{name} was asked already. Nothing changed.")
+    _ask(connection, project, row.id, roles, actor)
+    return Added("asked")
+
+
+def change_member(
+    connection: Connection, project: str, name: str, roles: Collection[str], actor: Identity
+) -> None:
+    """Give a member exactly these roles, or ask somebody who was asked for these; none: neither."""
+    row = account_named(connection, name)
+    person = "" if row is None else row.id
+    if roles_of(connection, project, person):
+        set_roles(connection, project, person, roles, actor.person)
+    elif _unask(connection, project, person):
+        if roles:
+            _ask(connection, project, person, roles, actor)
+    else:
+        raise NotFoundError("Nobody of this name is in the project.")
+
+
+def _ask(
+    connection: Connection, project: str, person: str, roles: Collection[str], actor: Identity
+) -> None:
+    _check_roles(connection, project, person, roles)
+    wanted = sorted(set(roles))
+    own = {"project": project, "person": person, "roles": " ".join(wanted)}
+    connection.execute(t.asked.insert().values(**own, actor=actor.person, at=now()))
+    append(connection, project, Entry("ask", actor.person, {"person": person, "roles": wanted}))
+
+
+def _unask(connection: Connection, project: str, person: str) -> bool:
+    own = (t.asked.c.project == project) & (t.asked.c.person == person)
+    return bool(connection.execute(delete(t.asked).where(own)).rowcount)
+
+
+def _asked_roles(connection: Connection, project: str, person: str) -> frozenset[str]:
+    own = (t.asked.c.project == project) & (t.asked.c.person == person)
+    found: str | None = connection.scalar(select(t.asked.c.roles).where(own))
+    return frozenset((found or "").split())
+
+
+def asked_of(connection: Connection, person: str) -> list[AskedPart]:
+    """Return the projects that somebody was asked to join."""
+    found = select(t.asked, t.project.c.name, t.person.c.name.label("by")).join(
+        t.project, t.asked.c.project == t.project.c.id
+    )
+    found = found.join(t.person, t.asked.c.actor == t.person.c.id)
+    rows = connection.execute(found.where(t.asked.c.person == person).order_by(t.asked.c.at))
+    return [{"project": r.project, "name": r.name, "roles": r.roles.split(), "by": r.by}
+            for r in rows]  # fmt: skip
+
+
+def answer_asked(connection: Connection, project: str, person: str, join: bool) -> None:
+    """Let somebody join a project they were asked to join, or decline."""
+    roles = _asked_roles(connection, project, person)
+    if not _unask(connection, project, person):
+        raise NotFoundError("Nobody asks you to join this project any more.")
+    if join:
+        there = roles_of(connection, project, person)
+        set_roles(connection, project, person, roles | there, person)
+    else:
+        append(connection, project, Entry("decline", person, {"person": person}))
 
 
 def _saw_others(connection: Connection, project: str, person: str) -> bool:
@@ -311,27 +464,40 @@ def _saw_others(connection: Connection, project: str, person: str) -> bool:
     return any(map(may_watch, own[first:]))
 
 
-def waiting(connection: Connection, *keys: str) -> int:
-    """Return how many milliseconds must pass before another attempt with any of these keys."""
-    until = connection.scalars(select(t.attempt.c.until).where(t.attempt.c.key.in_(keys)))
-    return max([0, *(int(one) - now() for one in until)])
+def begin_attempt(connection: Connection, name: str, address: str) -> int:
+    """Count an attempt to sign in as somebody from an address; the more, the longer the next waits.
 
-
-def failed(connection: Connection, *keys: str) -> None:
-    """Count a wrong password for an account and an address; the more, the longer the wait."""
+    Returns 0, or how many milliseconds must pass before this one: then nothing is counted. It is
+    counted before the password is looked at, so that many at once are no way round. Others behind
+    the same address, and the same person elsewhere, wait for nothing.
+    """
     connection.execute(delete(t.attempt).where(t.attempt.c.until < now() - LONGEST))
-    for key in keys:
-        own = t.attempt.c.key == key
-        row = connection.execute(select(t.attempt).where(own)).one_or_none()
-        n = 1 if row is None else row.failures + 1
-        wait = min(LONGEST_WAIT, 1000 << min(n - FREE_ATTEMPTS, 20)) if n > FREE_ATTEMPTS else 0
-        connection.execute(delete(t.attempt).where(own))
-        connection.execute(t.attempt.insert().values(key=key, failures=n, until=now() + wait))
+    own = t.attempt.c.key == _attempt_key(name, address)
+    row = connection.execute(select(t.attempt).where(own)).one_or_none()
+    if row is not None and row.until > now():
+        return int(row.until) - now()
+    n = 1 if row is None else row.failures + 1
+    wait = min(LONGEST_WAIT, 1000 << min(n - FREE_ATTEMPTS, 20)) if n >= FREE_ATTEMPTS else 0
+    values = {"key": _attempt_key(name, address), "failures": n, "until": now() + wait}
+    connection.execute(delete(t.attempt).where(own))
+    connection.execute(t.attempt.insert().values(**values))
+    return 0
 
 
-def succeeded(connection: Connection, *keys: str) -> None:
-    """Forget the wrong passwords of an account."""
-    connection.execute(delete(t.attempt).where(t.attempt.c.key.in_(keys)))
+def forget_attempts(connection: Connection, name: str, address: str) -> None:
+    """Forget the wrong passwords for somebody from an address."""
+    own = t.attempt.c.key == _attempt_key(name, address)
+    connection.execute(delete(t.attempt).where(own))
+
+
+def _attempt_key(name: str, address: str) -> str:
+    """Return under what attempts are counted; a hash, since people type passwords as names."""
+    with suppress(ValueError):
+        known = ip_address(address)
+        if isinstance(known, IPv6Address) and known.ipv4_mapped is None:
+            # Whoever has one address of IPv6 has all of its network.
+            address = str(ip_network((known, 64), strict=False))
+    return hashed(f"{_folded(name[:200])}\0{address}")
 
 
 def set_preferences(connection: Connection, person: str, chosen: str) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count as count_from
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, listed
+from rubricate.errors import shown as shown_name
 from rubricate.formats.encoding import Json, metadata_from_json
 from rubricate.formats.format import numbered_places, same_ids
 from rubricate.formats.limits import read_text
@@ -77,6 +78,8 @@ def add_notes(
     faults += [Fault(f"note {one!r} is there already") for one in own if one in there]
     faults += [Fault(f"annotators know another note as {called.get(one, one)!r}: hide the ids")
                for one in own if one not in there and called.get(one, one) in seen]  # fmt: skip
+    faults += [Fault(f"note {shown_name(n.id)} has the character NUL at offset {at}: remove it")
+               for n in notes if (at := n.text.find("\0")) >= 0]  # fmt: skip
     cases = rubrics_of(connection, project).keys()
     there_are = ", ".join(map(repr, sorted(cases)))
     without = sorted({n.case for n in notes} - cases)
@@ -250,9 +253,22 @@ def study_annotators(folder: Path) -> tuple[dict[str, AnnotatorSettings], str]:
 def add_corpus(
     connection: Connection, project: str, corpus: Corpus, actor: str, *, rename: bool = False
 ) -> None:
-    """Add the rubrics and notes of a corpus; with ``rename`` annotators see other ids."""
-    cases = {note.case for note in corpus.notes}
-    add_rubrics(connection, project, [r for r in corpus.rubrics if r.case in cases], actor)
+    """Add the notes of a corpus, and its rubrics of cases that the project does not have yet.
+
+    Other words for a rubric that is there are a new version, which people look at before: see
+    `rubricate.store.comparing`. With ``rename`` annotators see other ids.
+    """
+    known = rubrics_of(connection, project).keys()
+    new = {note.case for note in corpus.notes} - known
+    fitting = [rubric for rubric in corpus.rubrics if rubric.case in new]
+    if new and corpus.rubrics and not (fitting or known):
+        cases = listed(map(repr, sorted(new)))
+        called = listed(repr(rubric.case) for rubric in corpus.rubrics)
+        raise InputError(
+            f"the notes are of case {cases}, the rubric is of case {called}: call them the same, "
+            "e.g. by the name of the sheet or in a column “case”"
+        )
+    add_rubrics(connection, project, fitting, actor)
     shown = None
     if rename:
         there = counts_of(connection, project, "notes").get("notes", 0) + 1
@@ -321,15 +337,23 @@ def _with_metadata(row: Row[Any]) -> Note:
 
 
 def people_of(connection: Connection, project: str) -> list[MemberPart]:
-    """Return who is in a project, and as what."""
+    """Return who is in a project or was asked to join it, and as what."""
+    came = t.person.c.password.is_not(None) | t.vouched.c.subject.is_not(None)
     rows = connection.execute(
-        select(t.person.c.name, t.membership.c.role, t.person.c.password.is_not(None).label("came"))
+        select(t.person.c.name, t.membership.c.role, came.label("came"))
         .join(t.membership)
+        .outerjoin(t.vouched, t.vouched.c.person == t.person.c.id)
         .where(t.membership.c.project == project)
-        .order_by(func.lower(t.person.c.name), t.membership.c.role)
+        .order_by(t.membership.c.role)
     )
     found: dict[str, MemberPart] = {}
     for row in rows:
-        own = found.setdefault(row.name, {"name": row.name, "roles": [], "came": row.came})
+        state: Literal["member", "invited"] = "member" if row.came else "invited"
+        own = found.setdefault(row.name, {"name": row.name, "roles": [], "state": state})
         own["roles"].append(row.role)
-    return list(found.values())
+    asked = select(t.person.c.name, t.asked.c.roles).join(
+        t.asked, t.asked.c.person == t.person.c.id
+    )
+    for row in connection.execute(asked.where(t.asked.c.project == project)):
+        found[row.name] = {"name": row.name, "roles": row.roles.split(), "state": "asked"}
+    return sorted(found.values(), key=lambda one: one["name"].lower())

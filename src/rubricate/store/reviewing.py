@@ -14,17 +14,25 @@ from sqlalchemy import Connection, Row, func, select
 from rubricate.errors import InputError
 from rubricate.files import file_hash
 from rubricate.formats.encoding import Json
-from rubricate.rubric import Feature, Rubric
+from rubricate.rubric import NO_FLOOR, Feature, Metadata, Rubric
 from rubricate.run import Correction, ItemResult, NoteResult, parse_spans, read_results, spans_text
 from rubricate.run.results import NOT_SCORED, total_score
-from rubricate.run.writing import RUN
+from rubricate.run.writing import RUN, has_floor, read_record
 from rubricate.store import tables as t
-from rubricate.store.answers import ItemAnswer, ItemLine, ItemsAnswer, ReviewCounts, RunPart
+from rubricate.store.answers import (
+    ItemAnswer,
+    ItemLine,
+    ItemsAnswer,
+    OpenAndDone,
+    ReviewCounts,
+    RunPart,
+)
 from rubricate.store.chain import Entry, append, count, counts_of, digest
 from rubricate.store.curating import checked_marks, need_open, need_text
-from rubricate.store.database import RefusedError, iso, new_id, now, one_row
+from rubricate.store.database import iso, new_id, now, one_row
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
+from rubricate.store.refusals import ConflictError, NotAllowedError
 
 
 def add_run(
@@ -51,6 +59,7 @@ def add_run(
     scored, items = [], list[tuple[int, ItemResult]]()
     number = (connection.scalar(select(t.scored.c.number).order_by(
         t.scored.c.number.desc()).limit(1)) or 0)  # fmt: skip
+    run_record = read_record(folder)
     for result in read_results(folder):
         text = texts.get(result.note)
         if text is None:
@@ -66,7 +75,7 @@ def add_run(
         shown = text if sent or drawn.any() else ""
         scored.append({
             "number": number, "run": own, "id": result.note, "case": result.case, "text": shown,
-            "sha256": digest(text), "body": _kept(result),
+            "sha256": digest(text), "body": _kept(result, floor=has_floor(run_record, result.case)),
         })  # fmt: skip
     if scored:
         connection.execute(t.scored.insert(), scored)
@@ -79,7 +88,7 @@ def add_run(
     return own
 
 
-def _kept(result: NoteResult) -> str:
+def _kept(result: NoteResult, *, floor: bool) -> str:
     """Return a note's items as JSON: enough to sum its score again, and to show what was found."""
     return json.dumps([
         {
@@ -88,6 +97,7 @@ def _kept(result: NoteResult) -> str:
             "reason": i.evidence.reason,
             **({"against": [spans_text((i.evidence.against.spans,)), i.evidence.against.reason]}
                if i.evidence.against else {}),
+            **({} if floor else {"floor": NO_FLOOR}),
         }
         for i in result.items
     ], ensure_ascii=False)  # fmt: skip
@@ -140,8 +150,22 @@ def _progress(counts: Mapping[str, int], run: str) -> ReviewCounts:
     return {"open": still, "done": total - still, "total": total}
 
 
+def _not_mine(me: Identity, project: str) -> Any:
+    """Nobody reviews notes that they annotate: the machine's findings would tell them what to mark.
+
+    A run knows notes by the ids and texts of its files, so either tells.
+    """
+    mine = select(t.note.c.number).join(t.assignment).where(
+        t.assignment.c.person == me.person, t.assignment.c.project == project,
+        (t.note.c.sha256 == t.scored.c.sha256)
+        | ((t.note.c.id == t.scored.c.id) & (t.note.c.case == t.scored.c.case)),
+    )  # fmt: skip
+    return ~mine.correlate(t.scored).exists()
+
+
 def list_items(
     connection: Connection,
+    me: Identity,
     run: str,
     *,
     state: str,
@@ -152,8 +176,9 @@ def list_items(
     found: str = "",
 ) -> ItemsAnswer:
     """Return a page of items, only some if asked; nothing tells which ones the policy sent."""
+    project = str(run_row(connection, run).project)
     listed = select(t.item, t.scored.c.id.label("note"), t.scored.c.case, t.scored.c.body)
-    listed = listed.join(t.scored).where(t.item.c.run == run)
+    listed = listed.join(t.scored).where(t.item.c.run == run, _not_mine(me, project))
     wanted = {t.scored.c.case: case, t.item.c.feature: feature}
     listed = listed.where(*(column == value for column, value in wanted.items() if value))
     if found:
@@ -165,8 +190,6 @@ def list_items(
         last = one_row(connection, place, "There is no such place to go on from.")
         listed = listed.where(t.item.c.position > last.position)
     rows = connection.execute(listed.order_by(t.item.c.position).limit(limit + 1)).all()
-    project = connection.scalar(select(t.run.c.project).where(t.run.c.id == run)) or ""
-    counts = counts_of(connection, project, f"items_open:{run}", f"items:{run}")
     items: list[ItemLine] = [
         {
             "id": r.id, "note": r.note, "case": r.case, "feature": r.feature,
@@ -175,9 +198,21 @@ def list_items(
         }
         for r in rows[:limit]
     ]  # fmt: skip
-    progress = _progress(counts, run)
     more = items[-1]["id"] if len(rows) > limit else None
-    return {"items": items, "next": more, "open": progress["open"], "done": progress["done"]}
+    return {"items": items, "next": more, **_counted(connection, me, project, run)}
+
+
+def _counted(connection: Connection, me: Identity, project: str, run: str) -> OpenAndDone:
+    """Return how many are open and done; who annotates as well is told nothing of own notes."""
+    own = (t.assignment.c.person == me.person) & (t.assignment.c.project == project)
+    if connection.scalar(select(t.assignment.c.id).where(own).limit(1)) is None:
+        counts = counts_of(connection, project, f"items_open:{run}", f"items:{run}")
+        progress = _progress(counts, run)
+        return {"open": progress["open"], "done": progress["done"]}
+    found = select(t.item.c.state, func.count()).join(t.scored).where(t.item.c.run == run)
+    rows = connection.execute(found.where(_not_mine(me, project)).group_by(t.item.c.state)).all()
+    by_state = {state: int(n) for state, n in rows}
+    return {"open": by_state.get("open", 0), "done": by_state.get("done", 0)}
 
 
 def features_of(connection: Connection, run: str) -> dict[str, dict[str, str]]:
@@ -208,6 +243,16 @@ def _item(connection: Connection, item: str) -> Row[Any]:
     return one_row(connection, own, "There is no such item.")
 
 
+def _others_item(connection: Connection, me: Identity, item: str) -> Row[Any]:
+    """Return an item of a note that somebody does not annotate; a refusal where they do."""
+    row = _item(connection, item)
+    own = (t.scored.c.number == row.scored, _not_mine(me, row.project))
+    if connection.scalar(select(t.scored.c.number).where(*own)) is None:
+        message = "You annotate this note, so somebody else reviews what was found in it."
+        raise NotAllowedError(message)
+    return row
+
+
 def _corrections(connection: Connection, *where: Any) -> dict[str, Row[Any]]:
     """Return the latest correction of each item."""
     found = (
@@ -221,16 +266,17 @@ def _corrections(connection: Connection, *where: Any) -> dict[str, Row[Any]]:
     return {row.item: row for row in connection.execute(found)}
 
 
-def show_item(connection: Connection, item: str) -> ItemAnswer:
+def show_item(connection: Connection, me: Identity, item: str) -> ItemAnswer:
     """Return an item with its note, its evidence, and the note's score as it is now."""
-    row = _item(connection, item)
+    row = _others_item(connection, me, item)
     kept = json.loads(row.body)
     changed = {one.feature: one for one in
                _corrections(connection, t.item.c.scored == row.scored).values()}  # fmt: skip
     features = tuple(
         Feature(k["id"], row.case, k["text"], k["weight"], group=k["group"]) for k in kept
     )
-    rubric = Rubric(row.case, features)
+    floor = next((k["floor"] for k in kept if "floor" in k), None)
+    rubric = Rubric(row.case, features, metadata=Metadata(floor=floor))
     before = {k["id"] for k in kept if k["found"]}
     after = {k["id"] for k in kept
              if (changed[k["id"]].found if k["id"] in changed else k["found"])}  # fmt: skip
@@ -288,12 +334,12 @@ def correct(
 
     The marks of what is not found are the words that say otherwise.
     """
-    row = _item(connection, item)
+    row = _others_item(connection, me, item)
     need_open(project_row(connection, row.project).state)
     need_text(row, sha256)
-    seen = show_item(connection, item)
+    seen = show_item(connection, me, item)
     if seen["version"] != version:
-        raise RefusedError(409, "conflict", "Another reviewer was here meanwhile.", seen)
+        raise ConflictError("Another reviewer was here meanwhile.", seen)
     text = spans_text(checked_marks(marks, len(row.text))) if marks else None
     said = {"found": found, "marks": text, "comment": comment}
     _keep(connection, me, row, {**said, "version": version + 1}, active_ms)
@@ -302,7 +348,7 @@ def correct(
         others = select(t.item.c.id).where(t.item.c.scored == row.scored, t.item.c.state == "open")
         for other in connection.scalars(others.order_by(t.item.c.position)).all():
             _keep(connection, me, _item(connection, other), {**said, "version": 1}, 0)
-    return show_item(connection, item)
+    return show_item(connection, me, item)
 
 
 def _keep(

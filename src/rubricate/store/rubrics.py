@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Row, Select, func, select
 
-from rubricate.errors import Fault, InputError
+from rubricate.display import counted
+from rubricate.errors import Fault, InputError, listed
 from rubricate.formats.encoding import Json, rubric_from_json, rubric_to_json
 from rubricate.rubric import Feature, Rubric
 from rubricate.store import tables as t
 from rubricate.store.answers import FeaturePart, RubricVersions
 from rubricate.store.chain import Entry, append, count, digest
 from rubricate.store.database import iso, now
+from rubricate.store.refusals import LeavingError
 
-#: Case and version → features that mean something else now, with the words they had then.
-Changed = dict[tuple[str, int], dict[str, str]]
+#: Case and version → features that mean something else now, as they were then.
+Changed = dict[tuple[str, int], dict[str, Feature]]
 
 
 def add_rubrics(
@@ -30,14 +32,19 @@ def add_rubrics(
     actor: str,
     *,
     same_meaning: bool = False,
+    may_leave: bool = False,
 ) -> list[str]:
     """Keep rubrics; one that is there in other words becomes a new version.
 
     Returns the cases that have a new version. Judgements of features whose words changed are to be
     looked at again: annotators are told, and what was decided is open once more. Not so where all
-    have the ``same_meaning`` in better words, for which the actor answers in the record.
+    have the ``same_meaning`` in better words, for which the actor answers in the record. Features
+    that a new version lacks leave only where it is said that they ``may_leave``.
     """
     changed, entries = [], []
+    rubrics = list(rubrics)
+    if not may_leave:
+        _need_features(connection, project, rubrics)
     known = {f.id: case for case, (_, one) in rubrics_of(connection, project).items() for f in one}
     for rubric in rubrics:
         twice = [f.id for f in rubric if known.setdefault(f.id, rubric.case) != rubric.case]
@@ -49,6 +56,7 @@ def add_rubrics(
         if old is not None and old.hash == value:
             continue
         number = 1 if old is None else old.number + 1
+        ever = features_ever(connection, project, rubric.case)
         row = {"project": project, "case": rubric.case, "number": number, "hash": value}
         if same_meaning and old is not None:
             _carry_over(connection, project, rubric.case, number)
@@ -57,11 +65,25 @@ def add_rubrics(
         entries.append(Entry("rubric", actor, data))
         if old is not None:
             changed.append(rubric.case)
-            other = {} if same_meaning else _other_words(read_rubric(old.body), rubric)
-            _decide_again(connection, project, rubric.case, other)
+            if not same_meaning:
+                _decide_again(connection, project, rubric.case, _other_words(ever, rubric))
     if entries:
         append(connection, project, *entries)
     return changed
+
+
+def _need_features(connection: Connection, project: str, rubrics: Iterable[Rubric]) -> None:
+    """Refuse rubrics that lack features of the newest versions: a rename looks the same."""
+    newest = {case: one for case, (_, one) in rubrics_of(connection, project).items()}
+    given = {(rubric.case, feature.id) for rubric in rubrics for feature in rubric}
+    left = [feature.id for rubric in rubrics for feature in newest.get(rubric.case, ())
+            if (rubric.case, feature.id) not in given]  # fmt: skip
+    if left:
+        raise LeavingError(
+            f"{counted(len(left), 'feature')} of the newest version would leave the project, with "
+            f"all judgements: {listed(map(repr, left), 5)}. Say which feature each one became "
+            "(pairs), or that they may leave (may_leave).", {"gone": left},
+        )  # fmt: skip
 
 
 def _notes(project: str, case: str) -> Select[tuple[int]]:
@@ -87,16 +109,21 @@ def _decide_again(connection: Connection, project: str, case: str, features: Ite
     count(connection, project, {"disputes_open": n, "disputes_decided": -n})
 
 
-def _words(feature: Feature) -> list[str]:
+def meaning(feature: Feature) -> list[str]:
     """Return what an annotator goes by; commas, capitals and weights change no judgement."""
     return re.findall(r"\w+", f"{feature.text} {feature.note} {feature.kind}".casefold())
 
 
-def _other_words(old: Rubric, new: Rubric) -> dict[str, str]:
-    """Return the features of both that mean something else, with their former words."""
-    before = {f.id: f for f in old}
-    return {f.id: before[f.id].text for f in new
-            if f.id in before and _words(before[f.id]) != _words(f)}  # fmt: skip
+def _other_words(before: Mapping[str, Feature], new: Rubric) -> dict[str, Feature]:
+    """Return the features of both that mean something else, as they were before."""
+    return {f.id: before[f.id] for f in new
+            if f.id in before and meaning(before[f.id]) != meaning(f)}  # fmt: skip
+
+
+def features_ever(connection: Connection, project: str, case: str) -> dict[str, Feature]:
+    """Return all features that a case has or had by id, each as its last version words it."""
+    versions = _versions(connection, project, case)
+    return {f.id: f for row in versions for f in read_rubric(row.body)}
 
 
 @lru_cache(4096)
@@ -135,7 +162,7 @@ def changed_since(connection: Connection, project: str, case: str | None = None)
     newest = {row.case: row for row in rows}
     return {
         (row.case, row.number): _other_words(
-            read_rubric(row.body), read_rubric(newest[row.case].body))
+            {f.id: f for f in read_rubric(row.body)}, read_rubric(newest[row.case].body))
         for row in rows if row.number < newest[row.case].number
     }  # fmt: skip
 
@@ -188,15 +215,15 @@ def list_rubrics(connection: Connection, project: str) -> list[RubricVersions]:
     for row in _versions(connection, project):
         rubric = read_rubric(row.body)
         old = before.get(row.case, rubric)
-        ids, were = {f.id for f in rubric}, {f.id for f in old}
+        ids, were = {f.id for f in rubric}, {f.id: f for f in old}
         history = listed[row.case]["history"] if row.case in listed else []
         listed[row.case] = {
             "case": row.case, "title": rubric.title, "version": row.number,
             "features": [{**feature_part(f), "weight": f.weight} for f in rubric],
             "history": [*history, {
                 "version": row.number, "at": iso(row.made),
-                "changed": _other_words(old, rubric), "new": sorted(ids - were),
-                "gone": sorted(were - ids),
+                "changed": {one: f.text for one, f in _other_words(were, rubric).items()},
+                "new": sorted(ids - were.keys()), "gone": sorted(were.keys() - ids),
             }],
         }  # fmt: skip
         before[row.case] = rubric
@@ -213,3 +240,18 @@ def whose_again(connection: Connection, project: str) -> list[Json]:
         {"annotator": name, "feature": feature, "text": texts[feature], "judgements": n}
         for (name, feature), n in sorted(counted.items())
     ]
+
+
+def left_out(connection: Connection, project: str) -> list[Json]:
+    """Return judged features that no newest version has, with how many judgements they have."""
+    now_there = {f.id for _, one in rubrics_of(connection, project).values() for f in one}
+    judged = select(t.judgement.c.feature, t.note.c.case, func.count().label("n")).join(
+        t.note, t.judgement.c.note == t.note.c.number)  # fmt: skip
+    own = judged.where(t.judgement.c.project == project, t.judgement.c.answer.is_not(None))
+    rows = connection.execute(own.group_by(t.judgement.c.feature, t.note.c.case)).all()
+    return [
+        {"case": row.case, "feature": row.feature, "judgements": row.n,
+         "text": features_ever(connection, project, row.case)[row.feature].text}
+        for row in sorted(rows, key=lambda row: (row.case, row.feature))
+        if row.feature not in now_there
+    ]  # fmt: skip

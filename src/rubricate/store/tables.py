@@ -128,6 +128,15 @@ membership = _table(
     Column("person", Text, ForeignKey("person.id"), primary_key=True),
     Column("role", Text, primary_key=True),
 )
+#: Who was asked to join a project, and as what: the membership begins when that person agrees.
+asked = _table(
+    "asked",
+    Column("project", Text, ForeignKey("project.id"), primary_key=True),
+    Column("person", Text, ForeignKey("person.id"), primary_key=True),
+    _text("roles"),
+    _of("actor", "person.id"),
+    _time("at"),
+)
 rubric_version = _table(
     "rubric_version",
     Column("project", Text, ForeignKey("project.id"), primary_key=True),

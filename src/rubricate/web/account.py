@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -11,23 +14,29 @@ import msgspec
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
+from rubricate.display import counted
 from rubricate.errors import Fault, InputError, RubricateError, UnknownNameError
 from rubricate.store import people
 from rubricate.store.answers import MeAnswer, ProjectsAnswer
-from rubricate.store.database import RefusedError, iso, missing
+from rubricate.store.database import iso
+from rubricate.store.refusals import NotFoundError
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import Bench, Call
+from rubricate.web.refusals import HttpError
 from rubricate.web.rendering import STATIC, fault_lines, form_field, render
 
 SHORTEST = 12
+_WORD = re.compile(r"[^\W\d_]+|\d+")
 #: Long passwords that many people choose all the same.
 _COMMON = {
     "123456789012", "1234567890123", "password1234", "passwordpassword", "qwertyuiop123",
     "qwertyuiop12", "letmeinletmein", "administrator", "iloveyou1234", "changeme1234",
     "welcome12345", "abc123abc123", "1q2w3e4r5t6y", "qwerty123456", "rubricate1234",
 }  # fmt: skip
-#: A hash takes memory and time on purpose: at most two at once.
+#: A hash takes memory and time on purpose: at most two at once, and few wait, so that threads are
+#: left for everybody else.
 _hashing = threading.Semaphore(2)
+_queue = threading.Semaphore(16)
 
 
 @cache
@@ -47,14 +56,15 @@ def _no_password() -> str:
 
 def check_password(name: str, password: str) -> None:
     """Raise InputError with all that is wrong with a new password."""
-    lowered = password.lower()
+    lowered = password.casefold()
+    words, own = (f" {' '.join(_WORD.findall(one.casefold()))} " for one in (password, name))
     faults = []
     if not SHORTEST <= len(password) <= 200:
         faults.append(f"a password has {SHORTEST} to 200 characters; four words will do")
     if lowered in _COMMON or len(set(password)) < 5:
         faults.append("this password is one of the first that are tried")
-    if name.lower() in lowered:
-        faults.append("the password holds the name")
+    if own.strip() and own in words:
+        faults.append("the password holds the name as a word")
     if faults:
         raise InputError(map(Fault, faults))
 
@@ -62,28 +72,42 @@ def check_password(name: str, password: str) -> None:
 def hash_password(name: str, password: str) -> str:
     """Return the Argon2id hash of a password that is good enough."""
     check_password(name, password)
-    with _hashing:
+    with _turn():
         hashed: str = _hasher().hash(password)
     return hashed
 
 
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait for one's turn to hash; a refusal where many wait already."""
+    if not _queue.acquire(blocking=False):
+        raise _slow_down("Many people sign in at this moment", 2)
+    try:
+        with _hashing:
+            yield
+    finally:
+        _queue.release()
+
+
+def _slow_down(why: str, seconds: int) -> HttpError:
+    message = f"{why}. Try again in {counted(seconds, 'second')}."
+    return HttpError(429, "slow_down", message, {"seconds": seconds})
+
+
 def sign_in(call: Call, name: str, password: str) -> str:
     """Return the secret of a new session; the answer is the same whatever was wrong."""
-    keys = (f"name {name[:80]}", f"address {call.address}")
-    wait = call.read(people.waiting, *keys)
+    wait = call.write(people.begin_attempt, name, call.address)
     if wait:
-        seconds = {"seconds": -(-wait // 1000)}
-        raise RefusedError(429, "slow_down", "Too many attempts: wait a while.", seconds)
+        raise _slow_down("Too many wrong passwords for this name", -(-wait // 1000))
     row = call.read(people.person_named, name)
     kept = row.password if row is not None and row.password else _no_password()
-    with _hashing:
+    with _turn():
         right = _hasher().verify(password[:200], kept)
     if not right or row is None or not row.password:
-        call.write(people.failed, *keys)
-        raise RefusedError(401, "not_signed_in", "Name or password is wrong.")
+        raise HttpError(401, "not_signed_in", "Name or password is wrong.")
 
     def begin(connection: Connection) -> str:
-        people.succeeded(connection, *keys)
+        people.forget_attempts(connection, name, call.address)
         if call.secret:
             people.close_session(connection, call.secret)
         return people.open_session(connection, row.id)
@@ -119,15 +143,44 @@ def delete_session(call: Call) -> None:
 
 def get_me(call: Call) -> MeAnswer:
     """Return who is signed in."""
-    projects = call.read(people.own_projects, call.me.person)
     chosen = call.read(people.preferences, call.me.person)
-    return {"name": call.me.name, "admin": call.me.admin, "projects": projects,
-            "preferences": chosen}  # fmt: skip
+    asked = call.read(people.asked_of, call.me.person)
+    return {"name": call.me.name, "admin": call.me.admin, "asked": asked,
+            "preferences": chosen, **get_projects(call)}  # fmt: skip
 
 
 def get_projects(call: Call) -> ProjectsAnswer:
-    """Return the projects of who is signed in."""
-    return {"projects": call.read(people.own_projects, call.me.person)}
+    """Return the projects of who is signed in; to a token for one project, that one."""
+    own = call.read(people.own_projects, call.me.person)
+    return {"projects": [one for one in own if call.me.project in (None, one["id"])]}
+
+
+def post_asked(call: Call) -> None:
+    """Join a project that one was asked to join, or decline."""
+    if call.me.scopes is not None:
+        raise HttpError(403, "forbidden", "A token joins no projects: sign in.")
+    _answer(call, call.body.join)
+
+
+def answer_asked(call: Call) -> Response:
+    """Join a project, or decline, by the buttons beside its name."""
+    try:
+        _answer(call, bool(form_field(call, "join")))
+    except RubricateError as error:
+        return projects_page(call, faults=fault_lines(error))
+    return RedirectResponse("/", 303)
+
+
+def _answer(call: Call, join: bool) -> None:
+    who = call.me.person
+    call.bench.database.write(lambda c: people.answer_asked(c, call.path["id"], who, join))
+
+
+def projects_page(call: Call, **more: Any) -> Response:
+    """Show a person's projects, and those they were asked to join."""
+    own = call.read(people.own_projects, call.me.person)
+    asked = call.read(people.asked_of, call.me.person)
+    return render("projects.html", call, projects=own, asked=asked, **more)
 
 
 def put_preferences(call: Call) -> None:
@@ -152,7 +205,7 @@ def post_token(call: Call) -> dict[str, str]:
     """Make a token; a token makes no others."""
     body = call.body
     if call.me.scopes is not None:
-        raise RefusedError(403, "forbidden", "A token makes no tokens: sign in.")
+        raise HttpError(403, "forbidden", "A token makes no tokens: sign in.")
     return _new_token(call, body.name, body.scopes, body.days, body.project)
 
 
@@ -160,7 +213,7 @@ def _new_token(
     call: Call, name: str, scopes: list[str], days: int, project: str | None
 ) -> dict[str, str]:
     if project is not None and not call.read(people.roles_of, project, call.me.person):
-        raise missing("There is no such project.")
+        raise NotFoundError("There is no such project.")
     own, secret = call.write(
         people.make_token, call.me.person, name, scopes, days=days, project=project
     )
@@ -188,8 +241,11 @@ def sign_in_by_form(call: Call) -> Response:
     goal = own_page(form_field(call, "next"))
     try:
         secret = sign_in(call, form_field(call, "name"), form_field(call, "password"))
-    except RefusedError as error:
-        return render("signin.html", call, error.status, next=goal, error=str(error))
+    except HttpError as error:
+        page = render("signin.html", call, error.status, next=goal, error=str(error))
+        if error.code == "slow_down":
+            page.headers["retry-after"] = str(error.saved["seconds"])
+        return page
     return signed_in(call, secret, goal)
 
 
@@ -227,6 +283,7 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
             row = people.use_link(connection, call.path["code"], kind)
             person = row.person or people.add_person(connection, name, admin=True)
             people.set_password(connection, person, hashed)
+            people.end_tokens(connection, person)  # who lost the account has none of it left
             return people.open_session(connection, person)
 
         secret = call.bench.database.write(work)
@@ -293,7 +350,7 @@ def end_token(call: Call) -> Response:
 def users_page(call: Call, **more: Any) -> Response:
     """Show everybody who has an account."""
     rows = call.read(people.everybody)
-    return render("users.html", call, people=rows, **{"invite": None, "copy": None, **more})
+    return render("users.html", call, people=rows, **{"done": {}, "copy": None, **more})
 
 
 def back_up(call: Call) -> Response:
@@ -310,24 +367,30 @@ def back_up(call: Call) -> Response:
 
 def change_user(call: Call) -> Response:
     """Invite somebody, or let somebody in no longer."""
-    name, what, email = (form_field(call, one) for one in ("name", "what", "email"))
+    name, what, email = (form_field(call, one).strip() for one in ("name", "what", "email"))
 
-    def work(connection: Connection) -> str | None:
-        known = {row.name: row.id for row in people.everybody(connection)}
-        person = known.get(name, "")
+    def work(connection: Connection) -> dict[str, str | bool]:
+        known = {row.name: row for row in people.everybody(connection)}
+        row = known.get(name)
         if what in ("disable", "enable"):
-            if person == call.me.person:
-                raise InputError("nobody disables their own account")
-            if not person:
+            if row is None:
                 raise UnknownNameError("account", name, list(known))
-            people.set_disabled(connection, person, what == "disable")
-            return None
-        person = person or people.add_person(connection, name, admin=what == "admin")
+            if row.id == call.me.person:
+                raise InputError("nobody disables their own account")
+            people.set_disabled(connection, row.id, what == "disable")
+            return {}
+        if row is not None and what == "admin":
+            message = f"{name} has an account already; only new accounts are made administrators"
+            raise InputError(message)
+        if row is not None and row.disabled:
+            raise InputError(f"the account of {name} is disabled: enable it before you give a link")
+        person = row.id if row else people.add_person(connection, name, admin=what == "admin")
         if email:
             people.set_email(connection, person, email)
-        return f"/invite/{people.make_link(connection, 'invite', person)}"
+        link = f"/invite/{people.make_link(connection, 'invite', person)}"
+        return {"invite": link, "name": name, "new": row is None}
 
     try:
-        return users_page(call, invite=call.bench.database.write(work))
+        return users_page(call, done=call.bench.database.write(work))
     except RubricateError as error:
         return users_page(call, faults=fault_lines(error))

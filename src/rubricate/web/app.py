@@ -7,9 +7,9 @@ import logging
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import anyio.to_thread
@@ -28,10 +28,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rubricate.errors import InputError, RubricateError
 from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
-from rubricate.store.database import RefusedError, missing
 from rubricate.store.people import Identity, session_identity, token_identity, touch_session
+from rubricate.store.refusals import NotFoundError, RefusedError, UnavailableError
 from rubricate.store.transaction import ALL, of_person, of_project
-from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule
+from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule, is_page_path
+from rubricate.web.refusals import HttpError
 
 log = logging.getLogger("rubricate.web")
 SAFE = ("GET", "HEAD")
@@ -50,8 +51,15 @@ HEADERS = {
 _NOBODY = Identity("", "")
 #: Threads for requests; those that save wait in them for the disk.
 _THREADS = 64
+#: What is read of a body before it is known who sent it.
+_ANONYMOUS_BYTES = 64_000
 #: What of a path the log keeps.
 _LOGGED = {"project", "assignment", "dispute", "run", "item"}
+#: What people are told while the database is away; the server's log says why.
+_UNAVAILABLE = (
+    "The database cannot be used at the moment. What was shown as saved is kept, the last answers "
+    "wait in the browser. Try again later, and tell the person who runs this server."
+)
 #: The fields of a form; of a file its name and content.
 Form = dict[str, str | tuple[str, bytes]]
 #: In which project a thing is: path parameter → query.
@@ -90,6 +98,16 @@ def cookie_name(bench: Bench) -> str:
     return "__Host-rubricate" if bench.secure else "rubricate"
 
 
+class Standing(NamedTuple):
+    """Who asks, by which secret, whether its use is to be noted, and what they are in a project."""
+
+    me: Identity
+    secret: str
+    stale: bool
+    roles: frozenset[str]
+    project: str
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a request says, read before a thread takes it over."""
@@ -100,13 +118,19 @@ class Asked:
     cookies: Mapping[str, str]
     path: Mapping[str, str]
     query: Mapping[str, str]
-    content: bytes
-    form: Form
     address: str
+    content: bytes | bytearray = b""
+    form: Form = field(default_factory=dict)
+    #: Where a large body made it necessary to look who asks before it was read.
+    standing: Standing | None = None
+
+    def let_in(self) -> Standing:
+        """Return who asks, by the headers alone; a refusal where they may not ask this."""
+        return self.bench.database.read(self._let_in)
 
     def answer(self) -> tuple[str, Any]:
         """Let the request in, or refuse it, and do the work; return who asked, and the result."""
-        me, secret, stale, roles, project = self.bench.database.read(self._let_in)
+        me, secret, stale, roles, project = self.standing or self.let_in()
         if stale:
             self.bench.database.write(lambda c: touch_session(c, secret))
         call = Call(
@@ -116,14 +140,16 @@ class Asked:
         )  # fmt: skip
         return me.person, self.rule.handler(call)
 
-    def _let_in(self, connection: Connection) -> tuple[Identity, str, bool, frozenset[str], str]:
+    def _let_in(self, connection: Connection) -> Standing:
         me, secret, stale = self._identity(connection)
-        return me, secret, stale, *self._standing(connection, me)
+        return Standing(me, secret, stale, *self._standing(connection, me))
 
     def _identity(self, connection: Connection) -> tuple[Identity, str, bool]:
         """Return who asks, the session's secret, and whether it is time to say it is in use."""
         rule = self.rule
-        kind, _, secret = self.headers.get("authorization", "").partition(" ")
+        # A token opens no page: forms there do more than its scopes say.
+        given = "" if rule.is_page else self.headers.get("authorization", "")
+        kind, _, secret = given.partition(" ")
         if kind.lower() == "basic":
             # Label Studio sends the token as a password.
             try:
@@ -133,8 +159,8 @@ class Asked:
         if kind or "token" in self.path:
             me = token_identity(connection, self.path.get("token", secret))
             if me is None or me.scopes is None or rule.scope not in me.scopes:
-                raise RefusedError(401, "not_signed_in", "This token is not valid here.")
-            return me, "", False
+                raise HttpError(401, "not_signed_in", "This token is not valid here.")
+            return me, self.path.get("token", secret), False
         cookie = self.cookies.get(cookie_name(self.bench), "")
         found = session_identity(connection, cookie) if cookie else None
         if rule.method not in SAFE:
@@ -142,7 +168,7 @@ class Asked:
         if found is None:
             if OPEN in rule.access:
                 return _NOBODY, "", False
-            raise RefusedError(401, "not_signed_in", "Sign in first.")
+            raise HttpError(401, "not_signed_in", "Sign in first.")
         return found[0], cookie, found[1]
 
     def _sees(self, me: Identity, roles: frozenset[str], project: str) -> str:
@@ -160,7 +186,7 @@ class Asked:
         named = origin != "null"
         own = urlsplit(origin).netloc == self.headers.get("host")
         if (named and not own) or (site not in ("same-origin", "none") if site else not named):
-            raise RefusedError(403, "forbidden", "This request comes from another site.")
+            raise HttpError(403, "forbidden", "This request comes from another site.")
 
     def _standing(self, connection: Connection, me: Identity) -> tuple[frozenset[str], str]:
         """Return the person's roles in the project that is asked for; deny where none fits."""
@@ -168,59 +194,52 @@ class Asked:
         if access & {OPEN, SIGNED_IN}:
             return frozenset(), me.project or ""
         if ADMIN in access:
-            if not me.admin:
-                raise RefusedError(403, "forbidden", "Only administrators may do this.")
+            if not me.admin or me.project is not None:
+                raise HttpError(403, "forbidden", "Only administrators may do this.")
             return frozenset(), ""
         named = tuple(one for one in _PLACES if one in self.path) or ("project",)
         values = {"project": me.project, "person": me.person, **self.path}
         rows = connection.execute(_roles_in(named), values).all()
         if not rows or me.project not in (None, rows[0].project):
-            raise missing()
+            raise NotFoundError()
         roles = frozenset(row.role for row in rows)
         if not self.rule.lets_in(roles):
             hidden = " Others' work is hidden from you, who annotate." if roles & access else ""
             message = f"Only for: {', '.join(sorted(access))}.{hidden}"
-            raise RefusedError(403, "forbidden", message)
+            raise HttpError(403, "forbidden", message)
         return roles, rows[0].project
 
     def _body(self) -> Any:
         if self.rule.body is None or self.rule.body is dict:
             return self.form
         if self.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            raise RefusedError(415, "not_json", "Send JSON: Content-Type: application/json.")
+            raise HttpError(415, "not_json", "Send JSON: Content-Type: application/json.")
         try:
             return msgspec.json.decode(self.content, type=self.rule.body)
         except msgspec.ValidationError as error:
-            raise RefusedError(400, "bad_request", str(error)) from None
+            raise HttpError(400, "bad_request", str(error)) from None
         except msgspec.DecodeError:
-            raise RefusedError(400, "bad_request", "The body is not valid JSON.") from None
+            raise HttpError(400, "bad_request", "The body is not valid JSON.") from None
 
 
 def _endpoint(rule: Rule, bench: Bench) -> Any:
-    is_page = not rule.path.startswith(("/api/", "/compat/"))
-
     async def endpoint(request: Request) -> Response:
         started, status, who = time.perf_counter(), 500, ""
         try:
             asked = await _asked(request, rule, bench)
             who, result = await run_in_threadpool(asked.answer)
             response = _response(result, rule)
-        except RefusedError as error:
-            response = _refused(error, request, is_page)
-        except InputError as error:
-            from rubricate.web.rendering import fault_lines
-
-            faults = fault_lines(error, bench.folder)
-            response = error_answer(400, "bad_request", "The input is wrong.", faults=faults)
-        except RubricateError as error:
-            response = error_answer(400, "bad_request", str(error))
         except ClientDisconnect:
             response = Response(status_code=400)
-        except Exception:
-            # What failed may hold note text in its message: only the kind of error is written.
-            log.error("failed: %s %s", rule.method, rule.path, exc_info=_bare())
-            response = error_answer(500, "failed", "Something failed; it is in the server's log.")
+        except HTTPException as error:
+            # A form that is damaged, or has more fields or larger ones than it may.
+            response = _refused(_no_form(error), request, rule.is_page)
+        except Exception as error:
+            response = _failed(error, request, rule, bench)
         status = response.status_code
+        if getattr(request.state, "is_from_stranger", False):
+            # Otherwise the server reads the rest of the body, only to throw it away.
+            response.headers["connection"] = "close"
         took = 1000 * (time.perf_counter() - started)
         # Who read which note is kept; secrets of links and tokens are not.
         ids = {k: v for k, v in request.path_params.items() if k in _LOGGED}
@@ -228,6 +247,29 @@ def _endpoint(rule: Rule, bench: Bench) -> Any:
         return response
 
     return endpoint
+
+
+def _failed(error: Exception, request: Request, rule: Rule, bench: Bench) -> Response:
+    """Return the answer for what went wrong: a page for people, JSON for programs."""
+    from rubricate.web.rendering import fault_lines
+
+    if isinstance(error, InputError) and not rule.is_page:
+        faults = fault_lines(error, bench.folder)
+        return error_answer(400, "bad_request", "The input is wrong.", faults=faults)
+    if isinstance(error, HttpError):
+        refusal = error
+    elif isinstance(error, RefusedError):
+        refusal = HttpError.of(error)
+    elif isinstance(error, UnavailableError):
+        log.error("unavailable: %s %s: %s", rule.method, rule.path, error)
+        refusal = HttpError(503, "unavailable", _UNAVAILABLE)
+    elif isinstance(error, RubricateError):
+        refusal = HttpError(400, "bad_request", "; ".join(fault_lines(error, bench.folder)))
+    else:
+        # What failed may hold note text in its message: only the kind of error is written.
+        log.error("failed: %s %s", rule.method, rule.path, exc_info=_bare())
+        refusal = HttpError(500, "failed", "Something failed; it is in the server's log.")
+    return _refused(refusal, request, rule.is_page)
 
 
 def _bare() -> Any:
@@ -238,7 +280,7 @@ def _bare() -> Any:
     return (Exception, Exception(kind.__name__ if kind else ""), trace)
 
 
-def _refused(error: RefusedError, request: Request, is_page: bool) -> Response:
+def _refused(error: HttpError, request: Request, is_page: bool) -> Response:
     if is_page and error.status == 401 and request.method == "GET":
         return RedirectResponse(f"/signin?next={quote(request.url.path)}", 303)
     if is_page:
@@ -248,6 +290,8 @@ def _refused(error: RefusedError, request: Request, is_page: bool) -> Response:
     response = error_answer(error.status, error.code, str(error), saved=error.saved)
     if error.code == "slow_down":
         response.headers["retry-after"] = str(error.saved["seconds"])
+    if error.status == 503:
+        response.headers["retry-after"] = "30"
     if error.status == 401:
         response.headers["www-authenticate"] = "Bearer"
     return response
@@ -262,23 +306,67 @@ def _response(result: Any, rule: Rule) -> Response:
 
 
 async def _asked(request: Request, rule: Rule, bench: Bench) -> Asked:
-    content, form = b"", Form()
-    if rule.body is dict:
-        async with request.form(max_files=2, max_fields=50) as fields:
-            for name, value in fields.multi_items():
-                if isinstance(value, str):
-                    form[name] = value
-                elif value.filename:
-                    form[name] = (value.filename, await value.read(rule.most_bytes))
-    elif rule.body is not None:
-        async for part in request.stream():
-            content += part
-            if len(content) > rule.most_bytes:
-                message = f"At most {rule.most_bytes:,} bytes are taken."
-                raise RefusedError(413, "too_large", message)
+    """Return what a request says. A body is read only as far as who sends it may send it."""
     address = request.client.host if request.client else ""
-    return Asked(rule, bench, request.headers, request.cookies, request.path_params,
-                 dict(request.query_params), content, form, address)  # fmt: skip
+    asked = Asked(rule, bench, request.headers, request.cookies, request.path_params,
+                  dict(request.query_params), address)  # fmt: skip
+    if rule.body is None:
+        return asked
+    said = request.headers.get("content-length", "")
+    length = int(said) if said.isdecimal() and len(said) < 16 else None
+    most = min(rule.most_bytes, _ANONYMOUS_BYTES)
+    if length is None or length > most:
+        # The length is not said, or large: who asks is looked up before anything is read.
+        request.state.is_from_stranger = True
+        asked = replace(asked, standing=await run_in_threadpool(asked.let_in))
+        if asked.standing and asked.standing.me.person:
+            request.state.is_from_stranger = False
+            most = rule.most_bytes
+        if length is not None and length > most:
+            raise _too_large(most)
+    if rule.body is not dict:
+        return replace(asked, content=await _content(request, most))
+    return replace(asked, form=await _form(request, rule, most))
+
+
+async def _content(request: Request, most: int) -> bytearray:
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > most:
+            raise _too_large(most)
+    return content
+
+
+async def _form(request: Request, rule: Rule, most: int) -> Form:
+    read = 0
+
+    async def receive() -> Message:
+        nonlocal read
+        message = await request.receive()
+        read += len(message.get("body", b""))
+        if read > most:
+            raise _too_large(most)
+        return message
+
+    form = Form()
+    limited = Request(request.scope, receive)
+    fields: Any = {"max_fields": rule.most_fields, "max_part_size": most}
+    async with limited.form(max_files=2, **fields) as given:
+        for name, value in given.multi_items():
+            if isinstance(value, str):
+                form[name] = value
+            elif value.filename:
+                form[name] = (value.filename, await value.read(most))
+    return form
+
+
+def _too_large(most: int) -> HttpError:
+    return HttpError(413, "too_large", f"At most {most:,} bytes are taken.")
+
+
+def _no_form(error: HTTPException) -> HttpError:
+    return HttpError(400, "bad_request", f"The form cannot be read: {error.detail}")
 
 
 class Guard:
@@ -324,9 +412,11 @@ def make_app(bench: Bench) -> ASGIApp:
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
         yield
 
-    async def not_there(_request: Request, error: Exception) -> Response:
+    async def not_there(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        return error_answer(status, "not_found" if status == 404 else "bad_request", "Not there.")
+        code = "not_found" if status == 404 else "bad_request"
+        refusal = HttpError(status, code, "There is nothing under this address.")
+        return _refused(refusal, request, is_page_path(request.url.path))
 
     routes: list[Any] = [
         Route(rule.path, _endpoint(rule, bench), methods=[rule.method]) for rule in RULES

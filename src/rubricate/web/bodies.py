@@ -28,6 +28,12 @@ class NothingBody(Body):
     """``{}``."""
 
 
+class DoneBody(Body):
+    """The version of all judgements of the note together, as the annotator saw them."""
+
+    version: Annotated[int, Meta(ge=0)] | None = None
+
+
 class SignInBody(Body):
     """A name and its password."""
 
@@ -125,10 +131,16 @@ class RubricBody(Body):
 
 
 class RubricsBody(Body):
-    """Rubrics to add."""
+    """Rubrics to add.
+
+    ``pairs``: feature id that is sent: id of the former feature that it is, and that it keeps.
+    ``may_leave``: features of the newest version that are not sent may leave the project.
+    """
 
     rubrics: list[RubricBody]
     same_meaning: bool = False
+    pairs: dict[Name, Name] = {}
+    may_leave: bool = False
 
 
 class AssignmentsBody(Body):
@@ -165,10 +177,22 @@ class RunBody(Body):
 
 
 class MemberBody(Body):
-    """Somebody's roles in a project."""
+    """Somebody who comes into a project."""
 
     name: Name
+    roles: Annotated[list[Role], Meta(min_length=1)]
+
+
+class RolesBody(Body):
+    """All roles of a member; none: they leave the project."""
+
     roles: list[Role]
+
+
+class JoinBody(Body):
+    """Whether somebody joins a project that they were asked to join."""
+
+    join: bool
 
 
 class TokenBody(Body):

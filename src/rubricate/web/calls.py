@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from rubricate.errors import InputError
 from rubricate.store.database import Database
 from rubricate.store.people import ROLES, Identity, may_watch
+from rubricate.web.jobs import Jobs
 
 if TYPE_CHECKING:
     from rubricate.web.oidc import Provider
@@ -47,6 +48,9 @@ class Bench:
     hosts: frozenset[str] = LOOPBACK
     #: Long work (suggestions, publishing) is done one after the other.
     busy: threading.Lock = field(default_factory=threading.Lock)
+    #: Work that people wait for, and for how many seconds a request waits before a page says so.
+    jobs: Jobs = field(default_factory=Jobs)
+    patience: float = 3.0
     #: Through which people may sign in.
     provider: Provider | None = None
 
@@ -110,6 +114,11 @@ class Call:
         return value
 
 
+def is_page_path(path: str) -> bool:
+    """Tell whether an address answers people in a browser."""
+    return not path.startswith(("/api/", "/compat/"))
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One line of the table: a method and path, who may use it, and what does the work."""
@@ -127,6 +136,13 @@ class Rule:
     status: int = 200
     query: tuple[str, ...] = ()
     most_bytes: int = 1_000_000
+    #: How many fields a form may have.
+    most_fields: int = 50
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it answers people in a browser; programs with a token use the others."""
+        return is_page_path(self.path)
 
     def lets_in(self, roles: Collection[str]) -> bool:
         """Tell whether somebody with these roles in the project may ask it."""

@@ -26,9 +26,11 @@ from rubricate.formats.frame import feature_labels
 from rubricate.formats.limits import unsafe_xml
 from rubricate.matchers import Matcher, fit_matcher
 from rubricate.rubric import Rubric
-from rubricate.store.database import missing
+from rubricate.store.projects import project_row
+from rubricate.store.refusals import NotFoundError
 from rubricate.store.rubrics import rubric_of
 from rubricate.web.calls import Call
+from rubricate.web.refusals import HttpError
 
 MATCHER = "lexicon"
 #: What INCEpTION adds to the layer of a recommender.
@@ -106,9 +108,14 @@ def _matcher(rubric: Rubric) -> Matcher:
 
 
 def _rubric(call: Call) -> Rubric:
+    if "annotator" in call.roles and not call.read(project_row, call.project).suggestions:
+        message = (
+            "This project shows its annotators no suggestions; its manager can switch them on."
+        )
+        raise HttpError(403, "forbidden", message)
     rubric: Rubric = call.read(rubric_of, call.project, call.path["case"])[1]
     if not len(rubric):
-        raise missing("This project has no such case.")
+        raise NotFoundError("This project has no such case.")
     return rubric
 
 

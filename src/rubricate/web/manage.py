@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection
@@ -21,8 +23,18 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats.encoding import rubric_from_json
 from rubricate.rubric import Metadata
-from rubricate.store import answers, chain, exporting, people, projects, rubrics
-from rubricate.store.database import Database, missing
+from rubricate.store import (
+    answers,
+    chain,
+    comparing,
+    downloading,
+    exporting,
+    people,
+    projects,
+    rubrics,
+)
+from rubricate.store.database import Database
+from rubricate.store.refusals import NotFoundError
 from rubricate.study.assignment import Task
 from rubricate.study.settings import AnnotatorSettings
 from rubricate.web.calls import Bench, Call
@@ -91,13 +103,32 @@ def post_notes(call: Call) -> dict[str, int]:
 
 
 def post_rubrics(call: Call) -> dict[str, object]:
-    """Add rubrics, or new versions of them."""
+    """Add rubrics, or new versions of them; nothing that was judged leaves unless it may."""
+    body = call.body
+    given = [rubric_from_json(msgspec.to_builtins(one)) for one in body.rubrics]
+
+    def work(connection: Connection) -> list[str]:
+        compared = comparing.compare_rubrics(connection, call.project, given, body.pairs)
+        return rubrics.add_rubrics(
+            connection, call.project, [one.rubric for one in compared], call.me.person,
+            same_meaning=body.same_meaning, may_leave=body.may_leave,
+        )  # fmt: skip
+
+    return {"added": len(given), "changed": call.write(work)}
+
+
+def post_comparison(call: Call) -> answers.ComparisonAnswer:
+    """Return what rubrics would change in the project; nothing changes."""
     given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
-    same = call.body.same_meaning
-    changed = call.write(
-        rubrics.add_rubrics, call.project, given, call.me.person, same_meaning=same
-    )
-    return {"added": len(given), "changed": changed}
+    compared = call.read(comparing.compare_rubrics, call.project, given, call.body.pairs)
+    return {"rubrics": comparing.show_comparison(compared, judged_counts(call))}
+
+
+def judged_counts(call: Call) -> dict[str, tuple[int, int]] | None:
+    """Return how much was judged of each feature; None for who must not see others' work."""
+    if not people.may_watch(call.roles):
+        return None
+    return call.read(comparing.judged_counts, call.project)
 
 
 def get_rubrics(call: Call) -> answers.RubricsAnswer:
@@ -107,7 +138,8 @@ def get_rubrics(call: Call) -> answers.RubricsAnswer:
 
 def get_again(call: Call) -> answers.AgainAnswer:
     """Return whose judgements a changed rubric asks to look at again."""
-    return {"again": call.read(rubrics.whose_again, call.project)}
+    again = call.read(rubrics.whose_again, call.project)
+    return {"again": again, "left": call.read(rubrics.left_out, call.project)}
 
 
 def post_assignments(call: Call) -> dict[str, int]:
@@ -137,24 +169,21 @@ def get_people(call: Call) -> dict[str, list[answers.MemberPart]]:
     return {"people": call.read(projects.people_of, call.project)}
 
 
-def post_member(call: Call) -> dict[str, object]:
-    """Give somebody roles in a project; whoever has no password yet gets an invitation."""
+def post_member(call: Call) -> answers.AddedAnswer:
+    """Bring somebody into a project: a new person by a link, others are asked or added."""
     name, roles = call.body.name, call.body.roles
-    return {"name": name, "roles": sorted(roles), "invite": add_member(call, name, roles)}
+    found = call.bench.database.write(
+        lambda c: people.add_member(c, call.project, name, roles, call.me)
+    )
+    invite = None if found.secret is None else f"/invite/{found.secret}"
+    return {"name": name, "roles": sorted(roles), "state": found.state, "invite": invite}
 
 
-def add_member(call: Call, name: str, roles: list[str]) -> str | None:
-    """Give somebody roles in a project, and return the invitation, if one is needed."""
-
-    def work(connection: Connection) -> str | None:
-        row = people.person_named(connection, name)
-        person = people.add_person(connection, name) if row is None else row.id
-        people.set_roles(connection, call.project, person, roles, call.me.person)
-        if row is not None and row.password:
-            return None
-        return f"/invite/{people.make_link(connection, 'invite', person)}"
-
-    return call.bench.database.write(work)
+def put_member(call: Call) -> dict[str, list[answers.MemberPart]]:
+    """Give a member exactly these roles."""
+    name, roles = call.path["name"], call.body.roles
+    call.bench.database.write(lambda c: people.change_member(c, call.project, name, roles, call.me))
+    return get_people(call)
 
 
 def in_background(bench: Bench, what: str, work: Callable[[], None]) -> None:
@@ -172,13 +201,16 @@ def in_background(bench: Bench, what: str, work: Callable[[], None]) -> None:
 
 def post_suggestions(call: Call) -> dict[str, str]:
     """Let a matcher look for all features; what it finds is shown where the project allows it."""
-    from rubricate.matchers import fit_matcher
+    from rubricate.matchers import failures_in_words, fit_matcher, predict_in_parts
 
     def work() -> None:
         notes = call.read(projects.project_notes, call.project)
         known = tuple(r for _, r in call.read(rubrics.rubrics_of, call.project).values())
         corpus = Corpus(notes, known)
-        found = fit_matcher(call.body.matcher, Corpus((), known)).predict(corpus)
+        matcher = fit_matcher(call.body.matcher, Corpus((), known))
+        found, failed = predict_in_parts(matcher, corpus)
+        if failed:
+            log.warning("%s", failures_in_words(failed, "matched"))
         call.write(projects.keep_suggestions, call.project, found)
 
     in_background(call.bench, "suggestions", work)
@@ -202,7 +234,8 @@ def get_agreement(call: Call) -> answers.AgreementAnswer:
 
 def _may_watch(call: Call) -> bool:
     """Tell whether somebody who watches may go on: signed in still, and with the role."""
-    if call.secret and call.read(people.session_identity, call.secret) is None:
+    known = people.session_identity if call.me.scopes is None else people.token_identity
+    if call.secret and call.read(known, call.secret) is None:
         return False
     return people.may_watch(call.read(people.roles_of, call.project, call.me.person))
 
@@ -258,17 +291,36 @@ def _head(call: Call) -> str:
 
 
 def get_export(call: Call) -> Response:
-    """Return everybody's work as one archive."""
-    place = Path(tempfile.mkdtemp()) / "export.zip"
-    call.bench.database.read_at_once(lambda c: exporting.export_zip(c, call.project, place))
+    """Return everybody's work as one archive, or with ``what`` the reference or annotations."""
+    if not call.query.get("what"):
+        return send_archive(call, "export.zip", None)
+    seniors = (name.removeprefix(_SENIOR) for name in call.query if name.startswith(_SENIOR))
+    given: dict[str, Any] = {name: call.query[name] for name in ("what", "format", "rule")
+                             if name in call.query}  # fmt: skip
+    wanted = downloading.Wanted(
+        **given, seniors=tuple(seniors), may_lose=bool(call.query.get("may_lose"))
+    )
+    return send_archive(call, f"{wanted.what}.zip", wanted)
+
+
+#: Parameters that name annotators who are seniors begin so.
+_SENIOR = "senior "
+
+
+def send_archive(call: Call, name: str, wanted: downloading.Wanted | None) -> Response:
+    """Return an archive of a project's work, which is removed when it is sent."""
+    folder = Path(tempfile.mkdtemp())
+    place = folder / name
+    try:
+        call.bench.database.read_at_once(
+            lambda c: downloading.write_archive(c, call.project, place, wanted)
+        )
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
     log.info("exported %s: head %s", call.project, _head(call))
-
-    def remove() -> None:
-        place.unlink()
-        place.parent.rmdir()
-
-    task = BackgroundTask(remove)
-    return FileResponse(place, filename="export.zip", media_type="application/zip", background=task)
+    return FileResponse(place, filename=name, media_type="application/zip",
+                        background=BackgroundTask(shutil.rmtree, folder))  # fmt: skip
 
 
 def post_export(call: Call) -> dict[str, object]:
@@ -287,5 +339,5 @@ def delete_note(call: Call) -> None:
     """Erase a note: its text, all marks in it, and what the record says of it."""
     number = call.read(projects.note_numbers, call.project).get(call.path["note"])
     if number is None:
-        raise missing("There is no such note.")
+        raise NotFoundError("There is no such note.")
     call.write(chain.erase_note, call.project, number, call.me.person)

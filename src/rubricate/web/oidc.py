@@ -19,10 +19,11 @@ from starlette.responses import RedirectResponse, Response
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.formats.encoding import Json
 from rubricate.store import people
-from rubricate.store.database import RefusedError, missing
+from rubricate.store.refusals import NotFoundError, RefusedError
 from rubricate.web.account import own_page, signed_in
 from rubricate.web.app import cookie_name
 from rubricate.web.calls import LOOPBACK, Call
+from rubricate.web.refusals import HttpError
 from rubricate.web.rendering import render
 
 log = logging.getLogger("rubricate.web")
@@ -128,7 +129,7 @@ class Provider:
 
 def _provider(call: Call) -> Provider:
     if call.bench.provider is None:
-        raise missing()
+        raise NotFoundError()
     return call.bench.provider
 
 
@@ -147,7 +148,7 @@ def _trusted(work: Any, *given: str) -> Any:
         what = (type(error).__name__, getattr(error, "claim", ""))
         log.warning("the provider's answer is not accepted: %s %s", *what)
         message = "The provider did not answer as it should. Try again, or ask an administrator."
-        raise RefusedError(403, "forbidden", message) from None
+        raise HttpError(403, "forbidden", message) from None
 
 
 def _cookie(call: Call) -> dict[str, Any]:
@@ -165,7 +166,7 @@ def leave(call: Call) -> Response:
                        days=_PATIENCE * 1000 / people.DAY)  # fmt: skip
     try:
         where = _trusted(provider.address, _back(call), state, *kept.values())
-    except RefusedError as error:
+    except HttpError as error:
         return render("signin.html", call, error.status, next=goal, error=str(error))
     response = RedirectResponse(where, 303)
     response.set_cookie(value=state, max_age=_PATIENCE, **_cookie(call))
@@ -178,14 +179,14 @@ def come_back(call: Call) -> Response:
     state, own = call.query.get("state", ""), _cookie(call)
     try:
         if not hmac.compare_digest(state.encode(), call.cookies.get(own["key"], "").encode()):
-            raise missing()
+            raise NotFoundError()
         kept = json.loads(call.write(people.use_link, state, "oidc").target)
         goal = kept["next"]
         given = (_back(call), call.query.get("code", ""), kept["nonce"], kept["verifier"])
         response = _let_in(call, _trusted(provider.claims, *given), goal)
-    except RefusedError as error:
+    except (HttpError, RefusedError) as error:
         old = "This sign-in was begun elsewhere, took too long or is over. Begin again."
-        message = old if error.status == 404 else str(error)
+        message = old if isinstance(error, NotFoundError) else str(error)
         response = render("signin.html", call, 403, next=goal, error=message)
     response.delete_cookie(**own)
     return response

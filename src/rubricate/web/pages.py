@@ -1,46 +1,57 @@
-"""The pages of projects: plain forms for managing, what people upload with them, and frames."""
+"""The pages of projects: plain forms for managing, and frames of the pages with scripts."""
 
 from __future__ import annotations
 
-import re
-import tempfile
-import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Corpus
-from rubricate.display import counted
-from rubricate.errors import Fault, InputError, RubricateError
-from rubricate.formats import detect_format, read_corpus
-from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
-from rubricate.formats.notes import counted_notes, parse_columns, understood_as, with_only_case
-from rubricate.formats.rubric import RubricFile, read_rubric_file
-from rubricate.rubric import Rubric, odd_features
-from rubricate.store import chain, curating, exporting, people, projects, rubrics
+from rubricate.errors import InputError, RubricateError
+from rubricate.formats.encoding import rubric_from_json, rubric_to_json
+from rubricate.formats.rubric.records import need_sound
+from rubricate.progress import Progress
+from rubricate.rubric import Rubric
+from rubricate.store import (
+    chain,
+    comparing,
+    curating,
+    downloading,
+    exporting,
+    people,
+    projects,
+    rubrics,
+)
+from rubricate.store.refusals import LeavingError
 from rubricate.study.settings import AnnotatorSettings
-from rubricate.web.bodies import AssignmentsBody, ExportBody, ProjectBody, SuggestionsBody
+from rubricate.web.bodies import (
+    AssignmentsBody,
+    ExportBody,
+    MemberBody,
+    ProjectBody,
+    RolesBody,
+    SuggestionsBody,
+)
 from rubricate.web.calls import Call
 from rubricate.web.manage import (
-    add_member,
+    get_export,
     get_verify,
+    judged_counts,
     known_annotators,
     post_assignments,
     post_export,
+    post_member,
     post_project,
     post_suggestions,
+    put_member,
 )
 from rubricate.web.rendering import fault_lines, form_field, render
-
-
-def projects_page(call: Call) -> Response:
-    """Show a person's projects."""
-    return render("projects.html", call, projects=call.read(people.own_projects, call.me.person))
+from rubricate.web.uploads import Upload, read_rubric_upload, read_upload
 
 
 def new_project_page(call: Call, **more: Any) -> Response:
@@ -56,25 +67,54 @@ def _given(call: Call) -> dict[str, str]:
 def make_project(call: Call) -> Response:
     """Make a project from an uploaded corpus, with a rubric of its own or beside it."""
     name, rename = form_field(call, "name"), bool(form_field(call, "rename"))
-    try:
-        if study := form_field(call, "study"):
+    if study := form_field(call, "study"):
+        try:
             own = replace(call, body=ProjectBody(name, study))
             return RedirectResponse(f"/p/{post_project(own)['id']}/people", 303)
-        given = read_upload(call)
+        except RubricateError as error:
+            return new_project_page(call, faults=fault_lines(error), name=name)
 
-        def work(connection: Connection) -> str:
+    def work(progress: Progress) -> str:
+        given = read_upload(call, progress)
+
+        def save(connection: Connection) -> str:
             own = projects.make_project(connection, name, call.me.person)
             people.set_roles(connection, own, call.me.person, ["manager"], call.me.person)
             projects.add_corpus(connection, own, given.corpus, call.me.person, rename=rename)
             projects.keep_upload(connection, own, given.said, call.me.person)
             return own
 
-        project = call.bench.database.write(work)
-    except RubricateError as error:
-        return new_project_page(call, faults=fault_lines(error), name=name)
-    return RedirectResponse(f"/p/{project}/people", 303)
+        progress(0, None, "saving")
+        return f"/p/{call.bench.database.write(save)}/people"
+
+    return _at_work(call, "Making the project", "/projects/new", work,
+                    lambda faults: new_project_page(call, faults=faults, name=name))  # fmt: skip
 
 
+def _at_work(
+    call: Call,
+    title: str,
+    back: str,
+    work: Callable[[Progress], str],
+    refused: Callable[[list[str]], Response],
+) -> Response:
+    """Do work in the background: lead to its result, or to a page that shows how far it is."""
+    job = call.bench.jobs.start(call.me.person, title, back, work)
+    if not job.ended.wait(call.bench.patience):
+        return RedirectResponse(f"/working/{job.id}", 303)
+    return refused(job.faults) if job.faults else RedirectResponse(job.goal, 303)
+
+
+def working_page(call: Call) -> Response:
+    """Show how far work is; when it has ended, lead to its result or say what was wrong."""
+    job = call.bench.jobs.find(call.path["id"], call.me.person)
+    if job.goal:
+        return RedirectResponse(job.goal, 303)
+    return render("working.html", call, job=job, faults=job.faults)
+
+
+#: A field that says which former feature one is.
+_PAIR = "pair "
 #: Why curators are asked, in the words of the list's filter.
 _REASONS = dict(zip(curating.REASONS, ("they differ", "somebody was unsure",
                 "judged anew since", "the rubric changed"), strict=True))  # fmt: skip
@@ -107,43 +147,141 @@ def rubric_page(call: Call, **more: Any) -> Response:
         with suppress(RubricateError):  # without the study's folder the page still opens
             guidelines = projects.study_guidelines(call.bench.inside(study))
     upload = call.read(projects.last_upload, call.project) if "manager" in call.roles else None
+    left = call.read(rubrics.left_out, call.project) if watches else []
     return render("rubric.html", call, rubrics=found, again=again, mine=mine, upload=upload,
-                  guidelines=guidelines, given=_given(call), **more)  # fmt: skip
+                  left=left, guidelines=guidelines, given=_given(call), **more)  # fmt: skip
+
+
+def compare_rubric(call: Call) -> Response:
+    """Show what a file of rubrics would change; nothing changes."""
+    try:
+        known = call.read(rubrics.rubrics_of, call.project)
+        given = read_rubric_upload(call, known)
+    except RubricateError as error:
+        return rubric_page(call, faults=fault_lines(error))
+    versions = {case: number for case, (number, _) in known.items()}
+    return changes_page(call, Draft(given, versions), {})
+
+
+class Draft(NamedTuple):
+    """An upload that was shown and is not saved yet, and the versions it was compared with."""
+
+    upload: Upload
+    versions: dict[str, int]
+
+    @property
+    def text(self) -> str:
+        """The draft as its form sends it back."""
+        found = {"rubrics": [rubric_to_json(one) for one in self.upload.corpus.rubrics],
+                 "said": self.upload.said, "made": sorted(self.upload.made),
+                 "versions": self.versions}  # fmt: skip
+        return json.dumps(found, ensure_ascii=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Draft:
+        """Read what `text` wrote; InputError for anything else."""
+        try:
+            found = json.loads(text)
+            given = tuple(map(rubric_from_json, found["rubrics"]))
+            made, said = frozenset(map(str, found["made"])), list(map(str, found["said"]))
+            draft = cls(Upload(Corpus((), given), said, made), dict(found["versions"]))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError("the form is damaged: upload the file again") from None
+        need_sound(given)
+        return draft
+
+
+def changes_page(
+    call: Call, draft: Draft, pairs: Mapping[str, str], faults: Sequence[str] = ()
+) -> Response:
+    """Show what an upload would change, feature by feature, for the manager to pair and save."""
+    compared = call.read(comparing.compare_rubrics, call.project, draft.upload.corpus.rubrics,
+                         pairs, made=draft.upload.made)  # fmt: skip
+    shown = comparing.show_comparison(compared, judged_counts(call))
+    return render("rubric_changes.html", call, rubrics=shown, said=draft.upload.said,
+                  draft=draft.text, faults=faults,
+                  same_meaning=bool(form_field(call, "same_meaning")))  # fmt: skip
 
 
 def change_rubric(call: Call) -> Response:
-    """Take a file of rubrics: what is there in other words becomes a new version."""
+    """Save the rubrics that were compared as new versions, with the pairs that were chosen."""
+    pairs = {name.removeprefix(_PAIR): form_field(call, name)
+             for name in call.body if name.startswith(_PAIR)}  # fmt: skip
     try:
-        given = read_rubric_upload(call, call.read(rubrics.rubrics_of, call.project))
-        same = bool(form_field(call, "same_meaning"))
-
-        def work(connection: Connection) -> None:
-            who = call.me.person
-            found = given.corpus.rubrics
-            rubrics.add_rubrics(connection, call.project, found, who, same_meaning=same)
-            projects.keep_upload(connection, call.project, given.said, who)
-
-        call.write(work)
+        draft = Draft.parse(form_field(call, "draft"))
     except RubricateError as error:
         return rubric_page(call, faults=fault_lines(error))
-    return RedirectResponse(f"/p/{call.project}/rubric", 303)
+
+    def work(connection: Connection) -> None:
+        newest = rubrics.rubrics_of(connection, call.project)
+        if draft.versions != {case: number for case, (number, _) in newest.items()}:
+            raise InputError("the rubric was changed meanwhile: check the changes again")
+        compared = comparing.compare_rubrics(
+            connection, call.project, draft.upload.corpus.rubrics, pairs, made=draft.upload.made
+        )
+        rubrics.add_rubrics(
+            connection, call.project, [one.rubric for one in compared], call.me.person,
+            same_meaning=bool(form_field(call, "same_meaning")),
+            may_leave=bool(form_field(call, "may_leave")),
+        )  # fmt: skip
+        projects.keep_upload(connection, call.project, draft.upload.said, call.me.person)
+
+    faults = []
+    if form_field(call, "what") != "compare":
+        try:
+            call.write(work)
+        except LeavingError:
+            faults = ["some features leave the project: pair them, or tick that they may leave"]
+        except RubricateError as error:
+            faults = fault_lines(error)
+        else:
+            return RedirectResponse(f"/p/{call.project}/rubric", 303)
+    known = call.read(rubrics.rubrics_of, call.project)
+    now = draft._replace(versions={case: number for case, (number, _) in known.items()})
+    try:
+        return changes_page(call, now, pairs, faults)
+    except InputError as error:
+        # Pairs that cannot be: the page shows those that are found without them.
+        return changes_page(call, now, {}, fault_lines(error))
 
 
 def add_notes(call: Call) -> Response:
     """Add notes to a project by a form, with a rubric of their own or those that are there."""
     rename = bool(form_field(call, "rename"))
-    try:
-        given = read_upload(call)
 
-        def work(connection: Connection) -> None:
+    def work(progress: Progress) -> str:
+        given = read_upload(call, progress)
+        given.said.extend(_left_aside(call, given.corpus.rubrics))
+
+        def save(connection: Connection) -> None:
             who = call.me.person
             projects.add_corpus(connection, call.project, given.corpus, who, rename=rename)
             projects.keep_upload(connection, call.project, given.said, who)
 
-        call.write(work)
-    except RubricateError as error:
-        return rubric_page(call, faults=fault_lines(error))
-    return RedirectResponse(f"/p/{call.project}/people", 303)
+        progress(0, None, "saving")
+        call.write(save)
+        return f"/p/{call.project}/people"
+
+    return _at_work(call, "Adding notes", f"/p/{call.project}/rubric", work,
+                    lambda faults: rubric_page(call, faults=faults))  # fmt: skip
+
+
+def _left_aside(call: Call, found: Iterable[Rubric]) -> Iterator[str]:
+    """Yield what is said of rubrics that come with notes, and differ from those that are there.
+
+    InputError where one was uploaded as a file of its own: it changes what people judged.
+    """
+    known = call.read(rubrics.rubrics_of, call.project)
+    for one in found:
+        there = known.get(one.case, (0, one))[1]
+        if [rubrics.meaning(f) for f in one] == [rubrics.meaning(f) for f in there]:
+            continue
+        if call.body.get("rubric"):
+            raise InputError(
+                f"case {one.case!r} has a rubric in other words already: upload the new one under "
+                "“New version”, which shows what it changes"
+            )
+        yield f"the notes’ own rubric of case {one.case!r} is left aside: the project has another"
 
 
 def people_page(call: Call, **more: Any) -> Response:
@@ -154,18 +292,20 @@ def people_page(call: Call, **more: Any) -> Response:
     with suppress(RubricateError):  # without the study's folder the page still opens
         known, site = known_annotators(call)
     of_notes = call.read(projects.metadata_names, call.project)
-    given = {"known": known, "site": site, "fields": of_notes, "counts": counts, "invite": None,
+    given = {"known": known, "site": site, "fields": of_notes, "counts": counts, "added": None,
              "upload": call.read(projects.last_upload, call.project)}  # fmt: skip
     return render("people.html", call, people=found, **{**given, "written": None, **more})
 
 
 def change_people(call: Call) -> Response:
-    """Give somebody roles by a form."""
-    wanted = [role for role in people.ROLES if form_field(call, role)]
-    if not wanted and not form_field(call, "known"):
-        return people_page(call, faults=["choose at least one role"])
+    """Add somebody by a form, or change the roles of a member by the form beside the name."""
+    name = form_field(call, "name").strip()
+    wanted: list[Any] = [role for role in people.ROLES if form_field(call, role)]
     try:
-        return people_page(call, invite=add_member(call, form_field(call, "name"), wanted))
+        if form_field(call, "known"):
+            put_member(replace(call, body=RolesBody(wanted), path={**call.path, "name": name}))
+            return RedirectResponse(f"/p/{call.project}/people", 303)
+        return people_page(call, added=post_member(replace(call, body=MemberBody(name, wanted))))
     except RubricateError as error:
         return people_page(call, faults=fault_lines(error))
 
@@ -198,6 +338,22 @@ def change_settings(call: Call) -> Response:
     return RedirectResponse(f"/p/{call.project}/people", 303)
 
 
+def download_page(call: Call, **more: Any) -> Response:
+    """Show what can be taken out of the project, and how far it is."""
+    counts = call.read(chain.counts_of, call.project)
+    annotators = sorted(call.read(projects.annotators_of, call.project))
+    return render("download.html", call, counts=counts, annotators=annotators,
+                  formats=downloading.written_formats(), asked=call.query, **more)  # fmt: skip
+
+
+def download(call: Call) -> Response:
+    """Return the archive that was asked for by the form."""
+    try:
+        return get_export(call)
+    except RubricateError as error:
+        return download_page(call, faults=fault_lines(error))
+
+
 def export(call: Call) -> Response:
     """Write what is finished into the study's folder by the button."""
     body = ExportBody(overwrite=bool(form_field(call, "overwrite")))
@@ -213,113 +369,3 @@ def audit_page(call: Call) -> Response:
     found = call.read(exporting.record, call.project, **call.page())
     asked = "check" in call.query and "manager" in call.roles
     return render("audit.html", call, checked=get_verify(call) if asked else None, **found)
-
-
-#: What may be uploaded: small when packed is not small when opened.
-_LIMITS = ReadLimits(file_bytes=200_000_000, unpacked_bytes=500_000_000)
-_UNPACKED = "unpacked"
-#: What the command line has an option for, and the forms a field.
-_FIELDS = {"--columns": "“Columns”", "--case": "“Case”"}
-_ADVICE = re.compile(r"(?<!\S)`?--[a-z]")
-
-
-class Upload(NamedTuple):
-    """What was read, of a rubric file without notes, and how it was understood, line by line."""
-
-    corpus: Corpus
-    said: list[str]
-
-
-def read_upload(call: Call) -> Upload:
-    """Read notes, and their rubric where it is a file of its own, from the fields of a form."""
-    with _scratch() as scratch:
-        name, place = _placed(call, scratch, "notes", "notes")
-        told: list[str] = []
-        columns = parse_columns(given) if (given := form_field(call, "columns")) else {}
-        with understood_as(columns=columns, case=form_field(call, "case"), tell=told.append):
-            kind = detect_format(place)
-            corpus = read_corpus(place)
-        lines = told or [counted_notes(len(corpus.notes), {n.case for n in corpus.notes} - {""})]
-        said = [f"{name}: read as {kind}; {lines[0]}", *lines[1:]]
-        if call.body.get("rubric"):
-            found = read_rubric_upload(call, (note.case for note in corpus.notes), scratch)
-            by_case = {one.case: one for one in found.corpus.rubrics}
-            notes = tuple(with_only_case(corpus.notes, by_case))
-            corpus = replace(found.corpus, notes=notes)
-            said += found.said
-        elif corpus.rubrics:
-            said.append(f"rubric of the notes’ own: {_sizes(corpus.rubrics)}")
-        return Upload(corpus, [_plain(one, scratch) for one in (*said, *_odd(corpus))])
-
-
-def read_rubric_upload(call: Call, cases: Iterable[str], scratch: Path | None = None) -> Upload:
-    """Read a rubric file from a form, under the names that these cases have."""
-    if scratch is None:
-        with _scratch() as own:
-            return read_rubric_upload(call, cases, own)
-    name, place = _placed(call, scratch, "rubric", "a rubric")
-    found: RubricFile = read_rubric_file(place)
-    rubrics = found.for_cases(cases)
-    said = [*(f"{name}: {one}" for one in found.notices), f"{name}: taken as {_sizes(rubrics)}"]
-    said += [f"odd in {name}: {odd}" for one in rubrics for odd in odd_features(one)]
-    return Upload(Corpus((), rubrics), [_plain(one, scratch) for one in said])
-
-
-def _sizes(rubrics: Iterable[Rubric]) -> str:
-    """Return which cases rubrics are of, and how many features each has."""
-    return ", ".join(f"{counted(len(one), 'feature')} of case {one.case!r}" for one in rubrics)
-
-
-def _odd(corpus: Corpus) -> Iterator[str]:
-    """Yield what a person should know before the work begins."""
-    empty = sum(not note.text.strip() for note in corpus.notes)
-    if empty:
-        yield f"{counted(empty, 'note')} without any text: one decision is asked for, nothing else"
-    if len(corpus.rows):
-        names = ", ".join(one.id for one in corpus.annotators)
-        yield f"annotations in the file (by {names}) are not taken over: everybody begins anew"
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """Give a folder for uploads; faults in them name the file, and what a form can change."""
-    with tempfile.TemporaryDirectory() as scratch, limits_in_force(_LIMITS):
-        place = Path(scratch)
-        try:
-            yield place
-        except RubricateError as error:
-            lines = [_plain(one, place) for one in fault_lines(error)]
-            raise InputError(map(Fault, lines)) from None
-
-
-def _plain(text: str, scratch: Path) -> str:
-    """Return a message without the server's paths, and without advice for the command line."""
-    for field in ("notes", "rubric"):
-        for part in (f"{scratch / field / _UNPACKED}/", f"{scratch / field}/"):
-            text = text.replace(part, "")
-    text = text.replace(str(scratch), "")
-    for option, name in _FIELDS.items():
-        text = text.replace(option, name)
-    parts = re.split(r"(?<=[.;]) ", text)
-    return " ".join(one for one in parts if not _ADVICE.search(one)).rstrip(" ;")
-
-
-def _placed(call: Call, scratch: Path, field: str, what: str) -> tuple[str, Path]:
-    """Return an upload's name and where it lies; an archive is unpacked, if it stays small."""
-    given = call.body.get(field)
-    if not isinstance(given, tuple) or not given[1]:
-        raise InputError(f"choose a file with {what}")
-    folder, name = scratch / field, Path(given[0]).name or "file"
-    folder.mkdir()
-    place = folder / name
-    place.write_bytes(given[1])
-    if place.suffix != ".zip":
-        return name, place
-    try:
-        with zipfile.ZipFile(place) as archive:
-            check_archive(archive, place)
-            archive.extractall(folder / _UNPACKED)
-    except zipfile.BadZipFile:
-        raise InputError([Fault("is no ZIP archive", place)]) from None
-    inside = list((folder / _UNPACKED).iterdir())
-    return name, inside[0] if len(inside) == 1 else folder / _UNPACKED

@@ -23,7 +23,7 @@ _LARGE = 200_000_000
 
 def get_health(call: Call) -> HealthAnswer:
     """Say that the server is there, and that its database answers."""
-    call.read(lambda c: c.exec_driver_sql("SELECT 1").scalar())
+    call.bench.database.check()
     return {"status": "ok", "rubricate": __version__}
 
 
@@ -43,6 +43,8 @@ API = [
     Rule("GET", "/me/tokens", PERSON, account.get_tokens),
     Rule("POST", "/me/tokens", PERSON, account.post_token, bodies.TokenBody, scope="write"),
     Rule("DELETE", "/me/tokens/{id}", PERSON, account.delete_token, scope="write", status=204),
+    Rule("POST", "/me/asked/{id}", PERSON, account.post_asked, bodies.JoinBody, scope="write",
+         status=204),
     Rule("GET", "/projects", PERSON, account.get_projects),
     Rule("POST", "/projects", ADMINS, manage.post_project, bodies.ProjectBody, scope="write"),
     Rule("GET", "/projects/{project}", MEMBERS, manage.get_project),
@@ -55,7 +57,9 @@ API = [
     Rule("GET", "/projects/{project}/rubrics", MEMBERS, manage.get_rubrics),
     Rule("GET", "/projects/{project}/again", WATCHER, manage.get_again, watches=True),
     Rule("POST", "/projects/{project}/rubrics", MANAGER, manage.post_rubrics,
-         bodies.RubricsBody, scope="write"),
+         bodies.RubricsBody, scope="write", most_bytes=_LARGE),
+    Rule("POST", "/projects/{project}/rubrics/comparison", MANAGER, manage.post_comparison,
+         bodies.RubricsBody, most_bytes=_LARGE),
     Rule("POST", "/projects/{project}/assignments", MANAGER, manage.post_assignments,
          bodies.AssignmentsBody, scope="write"),
     Rule("POST", "/projects/{project}/suggestions", MANAGER, manage.post_suggestions,
@@ -63,6 +67,8 @@ API = [
     Rule("GET", "/projects/{project}/people", MANAGER, manage.get_people),
     Rule("POST", "/projects/{project}/people", MANAGER, manage.post_member, bodies.MemberBody,
          scope="write"),
+    Rule("PUT", "/projects/{project}/people/{name}", MANAGER, manage.put_member,
+         bodies.RolesBody, scope="write"),
     Rule("GET", "/projects/{project}/next", ANNOTATOR, work.get_next),
     Rule("GET", "/projects/{project}/queue", ANNOTATOR, work.get_queue),
     Rule("GET", "/assignments/{assignment}", ANNOTATOR, work.get_work),
@@ -72,7 +78,7 @@ API = [
          scope="write"),
     Rule("POST", "/assignments/{assignment}/redo", ANNOTATOR, work.post_redo, bodies.NothingBody,
          scope="write"),
-    Rule("POST", "/assignments/{assignment}/done", ANNOTATOR, work.post_done, bodies.NothingBody,
+    Rule("POST", "/assignments/{assignment}/done", ANNOTATOR, work.post_done, bodies.DoneBody,
          scope="write"),
     Rule("POST", "/assignments/{assignment}/reopen", ANNOTATOR, work.post_reopen,
          bodies.NothingBody, scope="write"),
@@ -97,12 +103,12 @@ API = [
          watches=True),
     Rule("GET", "/projects/{project}/verify", MANAGER, manage.get_verify, watches=True),
     Rule("GET", "/projects/{project}/export", MANAGER, manage.get_export, scope="export",
-         watches=True),
+         watches=True, query=("what", "format", "rule", "may_lose")),
     Rule("POST", "/projects/{project}/export", MANAGER, manage.post_export, bodies.ExportBody,
          scope="export", watches=True),
 ]  # fmt: skip
 PAGES = [
-    Rule("GET", "/", PERSON, pages.projects_page),
+    Rule("GET", "/", PERSON, account.projects_page),
     Rule("GET", "/signin", ANYBODY, account.sign_in_page),
     Rule("POST", "/signin", ANYBODY, account.sign_in_by_form, dict),
     Rule("GET", "/oidc", ANYBODY, oidc.leave),
@@ -118,11 +124,13 @@ PAGES = [
     Rule("POST", "/account/sessions", PERSON, account.end_sessions, dict),
     Rule("POST", "/account/tokens", PERSON, account.make_token, dict),
     Rule("POST", "/account/tokens/{id}", PERSON, account.end_token, dict),
+    Rule("POST", "/account/asked/{id}", PERSON, account.answer_asked, dict),
     Rule("GET", "/users", ADMINS, account.users_page),
     Rule("POST", "/users", ADMINS, account.change_user, dict),
     Rule("POST", "/users/backup", ADMINS, account.back_up, dict),
     Rule("GET", "/projects/new", ADMINS, pages.new_project_page),
     Rule("POST", "/projects/new", ADMINS, pages.make_project, dict, most_bytes=_LARGE),
+    Rule("GET", "/working/{id}", PERSON, pages.working_page),
     Rule("GET", "/p/{project}/annotate", ANNOTATOR, pages.annotate_page),
     Rule("GET", "/p/{project}/curate", CURATOR, pages.curate_page),
     Rule("GET", "/p/{project}/review", RUNS, work.runs_page),
@@ -132,12 +140,16 @@ PAGES = [
          work.publish_by_form, dict),
     Rule("GET", "/p/{project}/dashboard", WATCHER, pages.dashboard_page, watches=True),
     Rule("GET", "/p/{project}/rubric", MEMBERS, pages.rubric_page),
-    Rule("POST", "/p/{project}/rubric", MANAGER, pages.change_rubric, dict, most_bytes=_LARGE),
+    Rule("POST", "/p/{project}/rubric", MANAGER, pages.compare_rubric, dict, most_bytes=_LARGE),
+    Rule("POST", "/p/{project}/rubric/save", MANAGER, pages.change_rubric, dict,
+         most_bytes=_LARGE, most_fields=20_000),
     Rule("POST", "/p/{project}/notes", MANAGER, pages.add_notes, dict, most_bytes=_LARGE),
     Rule("GET", "/p/{project}/people", MANAGER, pages.people_page),
     Rule("POST", "/p/{project}/people", MANAGER, pages.change_people, dict),
     Rule("POST", "/p/{project}/assign", MANAGER, pages.assign, dict),
     Rule("POST", "/p/{project}/settings", MANAGER, pages.change_settings, dict),
+    Rule("GET", "/p/{project}/download", MANAGER, pages.download_page, watches=True),
+    Rule("GET", "/p/{project}/download/archive", MANAGER, pages.download, watches=True),
     Rule("POST", "/p/{project}/export", MANAGER, pages.export, dict, scope="export", watches=True),
     Rule("GET", "/p/{project}/audit", WATCHER, pages.audit_page, watches=True),
 ]  # fmt: skip
@@ -180,6 +192,7 @@ _REFUSALS = {
     "400": "The input is wrong", "401": "Nobody is signed in", "403": "Not for this role",
     "404": "Not there, or not for this person", "409": "Something else is saved meanwhile",
     "413": "Too large", "415": "Not JSON", "429": "Too many attempts",
+    "503": "The database is away",
 }  # fmt: skip
 
 

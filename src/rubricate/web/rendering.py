@@ -11,10 +11,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
+from rubricate.display import counted
 from rubricate.reports.scoring.viewer import case_title
 from rubricate.store import people, projects
-from rubricate.store.database import RefusedError
+from rubricate.store.refusals import UnavailableError
 from rubricate.web.calls import Call
+from rubricate.web.refusals import HttpError
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -35,7 +37,13 @@ def _templates() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     found.globals.update(
-        {"static": _static, "roles": people.ROLES, "pages_of": pages_of, "case_title": case_title}
+        {
+            "static": _static,
+            "roles": people.ROLES,
+            "pages_of": pages_of,
+            "case_title": case_title,
+            "counted": counted,
+        }
     )
     return found
 
@@ -52,7 +60,9 @@ def pages_of(roles: Collection[str]) -> list[str]:
 def render(page: str, /, call: Call | None = None, status: int = 200, **more: Any) -> HTMLResponse:
     """Return a page; every one knows who looks at it, and in which project."""
     given: dict[str, object] = {
-        "place": {"runs.html": "review"}.get(page, page.removesuffix(".html")),
+        "place": {"runs.html": "review", "rubric_changes.html": "rubric"}.get(
+            page, page.removesuffix(".html")
+        ),
         "origin": call and f"{'https' if call.bench.secure else 'http'}://{call.host}",
         "user": None,
         "project": None,
@@ -70,9 +80,13 @@ def render(page: str, /, call: Call | None = None, status: int = 200, **more: An
     return HTMLResponse(_templates().get_template(page).render({**given, **more}), status)
 
 
-def error_page(error: RefusedError) -> Response:
+def error_page(error: HttpError) -> Response:
     """Return a page that says why not."""
-    return render("error.html", status=error.status, error=str(error))
+    heading = _HEADINGS.get(error.status, "This is not possible")
+    return render("error.html", status=error.status, heading=heading, error=str(error))
+
+
+_HEADINGS = {404: "Not found", 500: "Something failed", 503: "The workbench cannot work now"}
 
 
 def form_field(call: Call, name: str) -> str:
@@ -82,7 +96,12 @@ def form_field(call: Call, name: str) -> str:
 
 
 def fault_lines(error: Exception, folder: Path | None = None) -> list[str]:
-    """Return one line for each fault an error has; paths are those inside the folder, if given."""
+    """Return one line for each fault an error has; paths are those inside the folder, if given.
+
+    A database that is away is no fault of what was given: that error is raised again.
+    """
+    if isinstance(error, UnavailableError):
+        raise error
     found = getattr(error, "faults", ())
     lines = [str(fault) for fault in found] or [str(error)]
     places = [] if folder is None else [f"{folder.resolve()}/", f"{folder}/"]

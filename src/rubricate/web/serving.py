@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, select
 
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
-from rubricate.files import hold_folder
+from rubricate.errors import InputError, listed
+from rubricate.files import hold_folder, is_exposed
 from rubricate.formats import load_corpus, write_corpus
 from rubricate.store import annotating, people, projects, reviewing
 from rubricate.store import tables as t
@@ -76,13 +76,25 @@ def open_bench(
     database: str = "",
     address: Address | None = None,
     provider: Provider | None = None,
+    *,
+    others_may_read: bool = False,
 ) -> Iterator[Bench]:
-    """Open the workbench of a folder; with SQLite one process has it at a time."""
+    """Open the workbench of a folder; with SQLite one process has it at a time.
+
+    A database or a backup that others on this machine can read is refused unless they may.
+    """
     chosen = address or Address()
     place = folder / OWN
-    with hold_folder(place):
+    with hold_folder(place, private=True):
         store = Database(database or f"sqlite:///{place / FILE}")
         try:
+            exposed = [*store.exposed, *filter(is_exposed, (place / "backups").glob("*"))]
+            if exposed and not others_may_read:
+                raise InputError(
+                    f"{listed(list(map(str, exposed)))}: others on this machine can read this, or "
+                    f"replace it. Take their rights away (chmod -R go= {exposed[0].parent}), or "
+                    "give --others-may-read"
+                )
             store.migrate(place / "backups")
             if not (store.is_sqlite or store.read(is_enforced)):
                 log.warning("row security is not in force: the database role is a superuser, or "

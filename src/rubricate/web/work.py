@@ -17,7 +17,8 @@ from rubricate.errors import InputError, RubricateError
 from rubricate.formats.notes import NoteSource, open_notes, understood_as
 from rubricate.run.writing import REPORT, RunRecord, read_record
 from rubricate.store import annotating, answers, curating, reviewing
-from rubricate.store.database import Database, RefusedError
+from rubricate.store.database import Database
+from rubricate.store.refusals import ConflictError
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Call
 from rubricate.web.manage import in_background
@@ -59,7 +60,8 @@ def post_redo(call: Call) -> answers.JudgedAnswer:
 
 def post_done(call: Call) -> answers.DoneAnswer:
     """Say that a note is done."""
-    return call.write(annotating.finish, call.me, call.path["assignment"])
+    version = call.body.version
+    return call.write(annotating.finish, call.me, call.path["assignment"], version)
 
 
 def post_reopen(call: Call) -> answers.DoneAnswer:
@@ -96,7 +98,7 @@ def get_runs(call: Call) -> answers.RunsAnswer:
 def get_items(call: Call) -> answers.ItemsAnswer:
     """Return a page of the items of a run."""
     return call.read(
-        reviewing.list_items, call.path["run"],
+        reviewing.list_items, call.me, call.path["run"],
         case=call.query.get("case", ""), feature=call.query.get("feature", ""),
         state=call.choice("state", ("open", "done", "all")),
         found=call.choice("found", ("", "yes", "no")), **call.page(),
@@ -105,7 +107,7 @@ def get_items(call: Call) -> answers.ItemsAnswer:
 
 def get_item(call: Call) -> answers.ItemAnswer:
     """Return one item."""
-    return call.read(reviewing.show_item, call.path["item"])
+    return call.read(reviewing.show_item, call.me, call.path["item"])
 
 
 def put_item(call: Call) -> answers.ItemAnswer:
@@ -139,7 +141,7 @@ def post_publish(call: Call) -> dict[str, str]:
     run, bench = call.path["run"], call.bench
     row = call.read(reviewing.run_row, run)
     if row.state == "publishing":
-        raise RefusedError(409, "conflict", "It is being published already.", {"state": row.state})
+        raise ConflictError("It is being published already.", {"state": row.state})
 
     def work() -> None:
         try:
@@ -192,7 +194,7 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
     """
     from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
-    from rubricate.scoring.job import MODEL
+    from rubricate.scoring.job import model_of_run
 
     row = database.read(lambda c: reviewing.run_row(c, run))
     given = json.loads(row.folder)
@@ -207,11 +209,7 @@ def publish(database: Database, inside: Callable[[str], Path], run: str) -> None
         note_seconds=float(record["settings"]["note_seconds"]),
         seed=int(record["settings"]["seed"]), any_text=bool(record["settings"]["any_text"]),
     )  # fmt: skip
-    notes, model = _run_notes(inside, given["notes"], record), folder / MODEL
-    if not model.exists():
-        # With another model, evidence would be searched anew and found elsewhere.
-        message = "the model of the run lies elsewhere: copy its folder into the run's, as 'model'"
-        raise InputError(message)
+    notes, model = _run_notes(inside, given["notes"], record), model_of_run(folder)
     policy = inside(given["policy"]) if "policy" in given else None
     report = ScoringReport(policy=policy) if (folder / REPORT[0]).exists() else None
     with tempfile.TemporaryDirectory() as scratch:
