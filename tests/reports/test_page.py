@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rubricate.errors import OutputExistsError
+from rubricate.errors import ArgumentError, OutputExistsError
 from rubricate.reports.page import (
     Cell,
     Section,
@@ -69,13 +69,18 @@ def test_captions_stand_under_the_last_figure() -> None:
 
 def test_reports_touch_their_own_file_only(tmp_path: Path) -> None:
     (tmp_path / "kept.txt").write_text("mine", encoding="utf-8")
-    path = write_report(tmp_path, "one")
+    one, two = (render_page(name, [], lead=name) for name in ("one", "two"))
+    path = write_report(tmp_path, one)
     with pytest.raises(OutputExistsError):
-        write_report(tmp_path, "two")
-    assert path.read_text(encoding="utf-8") == "one"
-    write_report(tmp_path, "two", overwrite=True)
-    assert path.read_text(encoding="utf-8") == "two"
+        write_report(tmp_path, two)
+    assert path.read_text(encoding="utf-8") == one
+    write_report(tmp_path, two, overwrite=True)
+    assert path.read_text(encoding="utf-8") == two
     assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "mine"
+    path.write_text("my own page", encoding="utf-8")
+    with pytest.raises(ArgumentError):
+        write_report(tmp_path, two, overwrite=True)
+    assert path.read_text(encoding="utf-8") == "my own page"
 
 
 def test_texts_are_escaped_everywhere() -> None:

@@ -68,6 +68,7 @@ def agreement_page(
     measuring = Measuring({HUMAN: agreement.pooled}, agreement.corpus)
     parts = [
         ("headline", "How far annotators agree", lambda: _headline(agreement)),
+        ("items", "Item by item", lambda: _items(agreement)),
         ("scores", "Scores", lambda: _scores(agreement)),
         ("cases", "Case by case", lambda: _case_table(agreement) + _case_figures(measuring)),
         ("pairs", "Pair by pair", lambda: _pairs(agreement)),
@@ -125,6 +126,26 @@ def _headline(agreement: Agreement) -> str:
     ]
     said = "Presence, more than two annotators at once, corrected for chance."
     return table + html_table(["Coefficient", "Value", "Rows"], rest, caption=said, sortable=False)
+
+
+def _items(agreement: Agreement) -> str:
+    names = case_names(agreement.corpus)
+    lines: list[list[Value]] = [
+        [
+            line["wording"], names[line["case"]], line["rows"], line["agreed"], line["kappa"],
+            line["ac1"], line["both"], line["first_only"] + line["second_only"], line["neither"],
+            line["characters_f1"], line["exact_spans_f1"],
+        ]
+        for line in sorted(agreement.item_table(), key=lambda line: line["agreed"])
+    ]  # fmt: skip
+    header = ["Item", "Case", "Rows", "Share agreed", "Kappa", "AC1", "Both found it",
+              "Only one found it", "Neither", "Characters F1", "Exact spans F1"]  # fmt: skip
+    caption = (
+        "Agreement on whether the note has the item, lowest first. The two F1 values compare the "
+        "marked words, only in rows in which both annotators found the item."
+    )
+    table = html_table(header, lines, caption=caption)
+    return folded(f"All {len(lines):,} items", table) if len(lines) > MAX_LINES else table
 
 
 def _scores(agreement: Agreement) -> str:

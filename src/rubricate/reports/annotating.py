@@ -13,6 +13,7 @@ from rubricate.errors import Fault, InputError, shown
 from rubricate.files import packaged_text, whole_output
 from rubricate.formats.frame import id_to_name
 from rubricate.formats.jsonl import corpus_to_lines
+from rubricate.outputs import file_kind
 from rubricate.reports.page import fill_template
 from rubricate.reports.scoring.viewer import safe_json
 from rubricate.rubric import Metadata
@@ -46,6 +47,10 @@ def annotation_page(
     )
 
 
+#: A page to annotate on, by its title.
+ANNOTATING = file_kind("a page to annotate on", b"<title>Annotate \xc2\xb7 ")
+
+
 def write_annotation_pages(
     corpus: Corpus,
     out: Path,
@@ -63,22 +68,33 @@ def write_annotation_pages(
     >>> [path.name for path in write_annotation_pages(notes, out, annotators=["ann", "bob"])]
     ['marks-ann.html', 'marks-bob.html']
     """
-    names = list(dict.fromkeys(annotators)) or ["annotator"]
-    paths = [
-        out if len(names) == 1 else out.with_name(f"{out.stem}-{id_to_name(name)}{out.suffix}")
-        for name in names
-    ]
+    paths = page_paths(out, annotators)
     with ExitStack() as stack:
-        places = [stack.enter_context(whole_output(path, overwrite=overwrite)) for path in paths]
-        for name, place in zip(names, places, strict=True):
+        places = [
+            stack.enter_context(whole_output(path, overwrite=overwrite, kind=ANNOTATING))
+            for path in paths
+        ]
+        for name, place in zip(_names(annotators), places, strict=True):
             page = annotation_page(corpus, annotator=name, suggested=suggested)
             place.write_text(page, encoding="utf-8", newline="")
     return paths
 
 
+def page_paths(out: Path, annotators: Sequence[str]) -> list[Path]:
+    """Return the path of each annotator's page."""
+    names = _names(annotators)
+    if len(names) == 1:
+        return [out]
+    return [out.with_name(f"{out.stem}-{id_to_name(name)}{out.suffix}") for name in names]
+
+
+def _names(annotators: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(annotators)) or ["annotator"]
+
+
 def _need_features(corpus: Corpus) -> None:
     if not corpus.notes:
-        raise InputError("there is no note to annotate")
+        raise InputError("the input has no notes to annotate")
     cases = dict.fromkeys(note.case for note in corpus.notes)
     without = [case for case in cases if not corpus.rubric(case).features]
     if without:
@@ -92,7 +108,7 @@ def _need_features(corpus: Corpus) -> None:
 
 
 def _data(corpus: Corpus, annotator: str, suggested: Corpus | None) -> str:
-    """Return what the page works on: the lines it will save, and what is offered."""
+    """Return the data of the page: the lines that it will save, and the suggestions."""
     metadata = dict(corpus.metadata)
     if suggested is not None:
         # whoever reads the saved file must know that its marks were not made from nothing

@@ -43,7 +43,7 @@ class MarkedRow:
 
 @dataclass(frozen=True, slots=True)
 class MarkSource:
-    """Where the marks of an evaluation come from: the reference's corpus, and the other."""
+    """Corpora of the marks of an evaluation: the reference and the other side."""
 
     evaluation: Evaluation
     reference: Corpus

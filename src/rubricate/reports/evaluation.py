@@ -85,13 +85,18 @@ def evaluation_page(
     human = None if ceiling is None else ceiling.pooled
     measuring = Measuring(systems, reference, human)
     parts = [
+        ("decisions", "Right and wrong decisions", lambda: _confusions(systems)),
         ("headline", "What was reached", lambda: _headline(measuring)),
         ("cases", "Case by case", lambda: _cases(measuring)),
         ("features", "Feature by feature", lambda: feature_section(measuring)),
-        ("presence", "Presence", lambda: _confusions(systems) + _scores(systems, reference)),
+        ("scores", "Scores", lambda: _scores(systems, reference)),
         ("probabilities", "Probabilities", lambda: calibration_section(systems, reference)),
         ("notes", "Notes that cost most", lambda: _notes(systems, reference, predicted, worst)),
-        ("method", "How it was measured", lambda: method_section(systems, inputs or {}, human)),
+        (
+            "method",
+            "How it was measured",
+            lambda: folded("Methods and inputs", method_section(systems, inputs or {}, human)),
+        ),
     ]
     warnings = [
         f"{name}: {warning}" for name, f in systems.items() for warning in f.evaluation.warnings()
@@ -103,8 +108,14 @@ def evaluation_page(
 def _lead(measuring: Measuring) -> str:
     first = next(iter(measuring.systems.values())).evaluation
     who = ", ".join(measuring.systems)
+    said = " ".join(
+        f"{name}: {found.evaluation.decisions()}"
+        if len(measuring.systems) > 1
+        else found.evaluation.decisions()
+        for name, found in measuring.systems.items()
+    )
     return (
-        f"{who} against {first.reference_annotator}: "
+        f"{said} Compared: {who} against {first.reference_annotator}, "
         f"{counted(first.coverage.n_notes, 'note')} of {counted(len(measuring.cases), 'case')}, "
         f"{counted(len(first.characters.by('feature')), 'feature')}, "
         f"{counted(first.coverage.n_rows, 'judged row')}."
@@ -142,8 +153,11 @@ def _headline(measuring: Measuring) -> str:
     return (
         paragraph(said)
         + html_table(header, lines, caption=caption, sortable=False)
-        + html_table(more, others, caption="Further measures.", sortable=False)
-        + span_table(everybody)
+        + folded(
+            "Further measures, and how spans met",
+            html_table(more, others, caption="Further measures.", sortable=False)
+            + span_table(everybody),
+        )
     )
 
 
@@ -236,7 +250,7 @@ def calibration_section(systems: Mapping[str, EvaluationWithIntervals], corpus: 
         *(_worst(name, one, corpus) for name, one in found.items()),
         folded("The diagrams in numbers", "".join(_bins(name, one) for name, one in found.items())),
     ]
-    return "".join(parts)
+    return folded("Calibration and ranking of the probabilities", "".join(parts))
 
 
 def _curves(found: Mapping[str, Ranking | None], confidence: str) -> str:

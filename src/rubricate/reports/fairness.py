@@ -88,12 +88,14 @@ def _differences(fair: Fairness) -> str:
 
 def _features(bias: Sequence[ItemBias]) -> str:
     large: list[list[Value]] = [
-        [one.feature, one.group, one.odds_ratio, p_cell(one.adjusted), one.size]
+        [one.feature, one.group, one.odds_ratio, p_cell(one.adjusted), one.size,
+         one.r2_change, p_cell(one.p_non_uniform), one.r2_size]
         for one in bias
-        if one.size != "A"
-    ]
+        if one.is_large
+    ]  # fmt: skip
     return html_table(
-        ["feature", "group", "odds ratio", "adjusted p", "size"], large,
+        ["feature", "group", "odds ratio", "adjusted p", "size", "change of R²", "p, non-uniform",
+         "size of it"], large,
         caption="Features that work differently for a group whose notes score alike (sizes B, C).",
         empty="No feature works differently for a group.",
     )  # fmt: skip

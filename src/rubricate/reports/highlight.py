@@ -31,7 +31,7 @@ class NoteMark:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What the two sides, and what only one of them marked, are called."""
+    """Names of the two sides, and of the marks of only one side."""
 
     reference: str = "reference"
     predicted: str = "prediction"

@@ -26,7 +26,7 @@ Path = tuple[str, ...]
 
 
 def case_names(corpus: Corpus) -> dict[str, str]:
-    """Return how each case is called: its number and the title of its rubric.
+    """Return the name of each case: its number and the title of its rubric.
 
     >>> from rubricate import load_corpus
     >>> case_names(load_corpus("open-notes").select(cases=["0"]))
@@ -65,13 +65,13 @@ EVERY_PAIR = "every two annotators on the rows both judged, the earlier one as r
 
 
 def human_label(human: EvaluationWithIntervals, name: str = HUMAN) -> str:
-    """Return what the annotators' line is called: a ceiling is worth as much as its notes."""
+    """Return the label of the annotators' line, with the number of its notes."""
     return f"{name} ({human.evaluation.coverage.n_notes:,} notes)"
 
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """What is measured on a page."""
+    """Systems, corpus and agreement that a page measures."""
 
     systems: Mapping[str, EvaluationWithIntervals]
     corpus: Corpus
@@ -92,7 +92,7 @@ class Measuring:
 
     @property
     def human_name(self) -> str:
-        """What agreement is called, and its notes; a system may have taken the usual name."""
+        """Label of the agreement with its notes; a system may have taken the usual name."""
         name = HUMAN if HUMAN not in self.systems else f"{HUMAN} with each other"
         return name if self.human is None else human_label(self.human, name)
 
@@ -188,7 +188,7 @@ def feature_section(measuring: Measuring) -> str:
 
 
 def span_table(everybody: Mapping[str, EvaluationWithIntervals]) -> str:
-    """Return how spans met the other side's, counted as nervaluate does."""
+    """Return a table of matched, partial, missed and spurious spans, counted as nervaluate does."""
     names = ("correct", "partial", "missed", "spurious", "strict_f1", "f1")
     lines: list[list[Value]] = []
     for who, found in everybody.items():
@@ -220,7 +220,7 @@ def method_section(
 
 
 def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
-    """Return how an evaluation was made, in words and numbers."""
+    """Return the settings and coverage of an evaluation."""
     evaluation, coverage, settings = found.evaluation, found.evaluation.coverage, found.settings
     return {
         "compared": f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}",

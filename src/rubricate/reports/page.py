@@ -17,6 +17,7 @@ from typing import Any
 
 from rubricate.display import DASH, shown_number, shown_p
 from rubricate.files import packaged_text, whole_output
+from rubricate.outputs import PAGE
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.plots.data import Point
 
@@ -233,7 +234,7 @@ def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
     'index.html'
     """
     target = folder / "index.html"
-    with whole_output(target, overwrite=overwrite) as place:
+    with whole_output(target, overwrite=overwrite, kind=PAGE) as place:
         place.write_text(page, encoding="utf-8", newline="")
     return target
 

@@ -51,7 +51,7 @@ def training_page(
     True
     """
     if not report.courses or not all(course.looks for course in report.courses):
-        raise InputError("nothing was seen of the training, so there is nothing to draw")
+        raise InputError("the training left no measurements, so there is nothing to draw")
     whole = {**report.facts, **(facts or {}), "rubricate": __version__}
     parts = [
         ("notes", "Notes", lambda: _held_out(report)),
@@ -137,7 +137,7 @@ def _curves(report: TrainingReport) -> str:
 
 
 def _measure_names(report: TrainingReport) -> list[str]:
-    """Return what was measured on notes held out, in the order of first sight."""
+    """Return the names of the measures on held-out notes, in the order of their first use."""
     names = (name for one in report.courses for look in one.looks for name in look.measured)
     return list(dict.fromkeys(names))
 
@@ -151,7 +151,7 @@ def _guides(report: TrainingReport) -> list[Guide]:
 
 
 def _measured_figures(report: TrainingReport) -> list[str]:
-    """Return what held-out notes showed: one drawing, or one per measure for several networks."""
+    """Return the drawings of held-out notes: one, or one per measure for several networks."""
     names = _measure_names(report)
     if not names:
         return []

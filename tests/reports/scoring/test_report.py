@@ -41,7 +41,7 @@ def test_results_from_memory_and_from_disk_make_the_same_report(
     report = ScoringReport(tmp_path / "before")
     score_notes(notes, tmp_path / "out", settings=settings, report=report)
     made = files(tmp_path / "out")
-    assert len(made) == 3
+    assert len(made) == 4
     write_scoring_report(
         tmp_path / "out", notes.notes, previous=tmp_path / "before", overwrite=True
     )

@@ -146,7 +146,9 @@ def test_a_score_can_be_added_up_by_hand(browser: Any, run: Path) -> None:
     assert text(browser, "#sum").endswith(f"= {result.total.score:g} of 4 points")
     item = next(i for i in result.items if i.found is False and i.evidence.against is None)
     number = [i.feature.id for i in result.items].index(item.feature.id)
-    assert f"– not found · {100 * (item.certainty or 0):.0f} % sure" in text(browser, f"#f{number}")
+    assert f"– not mentioned · {100 * (item.certainty or 0):.0f} % sure" in text(
+        browser, f"#f{number}"
+    )
 
 
 def test_keys_decide_and_the_run_follows(
@@ -206,13 +208,25 @@ def test_every_item_of_an_unreadable_note_can_be_judged(
     browser: Any, run: Path, corpus: Corpus, matcher: Matcher, tmp_path: Path
 ) -> None:
     opened(browser, run, note="lorem")
-    assert "No sum" in text(browser, "#sum")
+    assert "There is no sum" in text(browser, "#sum")
     sign(browser)
     for _ in range(5):
         press(browser, "j", "x")
     assert "0 of 4 points" in text(browser, "#sum")
     score(corpus, matcher, run, saved(browser, tmp_path))
     assert {r.note: r.status for r in read_results(run)}["lorem"] == "scored by hand"
+
+
+def test_a_penalty_alone_leaves_0_points(
+    browser: Any, run: Path, corpus: Corpus, matcher: Matcher, tmp_path: Path
+) -> None:
+    opened(browser, run, note="empty")
+    sign(browser)
+    press(browser, *["j", "x"] * 4, "j", "a")
+    assert text(browser, "#sum").startswith("\u22121; no score is below 0: 0 of 4 points")
+    score(corpus, matcher, run, saved(browser, tmp_path))
+    totals = {result.note: result.total for result in read_results(run)}
+    assert totals["empty"] is not None and totals["empty"].score == 0.0
 
 
 def test_a_phone_is_enough(browser: Any, run: Path, tmp_path: Path) -> None:
@@ -240,5 +254,5 @@ def test_a_phone_is_enough(browser: Any, run: Path, tmp_path: Path) -> None:
 def test_the_report_names_what_to_read_first(browser: Any, run: Path) -> None:
     browser.get((run / "report.html").as_uri())
     said = text(browser, ".warnings")
-    for words in ("No review policy: nothing is promised", "lorem", "empty"):
+    for words in ("There is no review policy", "lorem", "empty"):
         assert words in said

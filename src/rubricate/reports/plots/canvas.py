@@ -1,4 +1,4 @@
-"""What every plot is drawn on: scales from values to places, axes, guides and intervals."""
+"""Canvas of all plots: scales from values to places, axes, guides and intervals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Scale:
     whole: bool = False
 
     def __call__(self, value: float) -> float:
-        """Return where a value lies."""
+        """Return the place of a value."""
         inside, width = min(max(value, self.low), self.high), self.high - self.low
         share = (inside - self.low) / width if width > 0 else 0.5
         return self.start + share * (self.end - self.start)

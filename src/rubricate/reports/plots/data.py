@@ -1,4 +1,4 @@
-"""What plots are drawn from: points with intervals, series, rows, and the words around them."""
+"""Data of plots: points with intervals, series, rows, and labels."""
 
 from __future__ import annotations
 

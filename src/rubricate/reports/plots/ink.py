@@ -47,7 +47,7 @@ def element(name: str, *children: str, **attributes: object) -> str:
 
 
 def tooltip(text: str) -> str:
-    """Return what is shown when a mark is pointed at."""
+    """Return the tooltip of a mark."""
     return f"<title>{_clean(text)}</title>"
 
 
@@ -308,7 +308,7 @@ def hatching(
 def _clip(
     nx: float, ny: float, offset: float, box: tuple[float, float, float, float]
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Return where the line nx x + ny y = offset enters and leaves a box."""
+    """Return the points at which the line nx x + ny y = offset enters and leaves a box."""
     left, top, right, bottom = box
     found: list[tuple[float, float]] = []
     if abs(ny) > 1e-9:

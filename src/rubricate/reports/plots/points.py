@@ -205,12 +205,12 @@ def forest_plot(
 
 
 def label_room(groups: Sequence[ForestGroup]) -> float:
-    """Return how much room the names of the rows need."""
+    """Return the width that the names of the rows need."""
     return max([150.0, *(text_width(row.label) + 4 for group in groups for row in group.rows)])
 
 
 def _end(row: ForestRow) -> str:
-    """Return what stands at the end of a row: its remark, or the one value."""
+    """Return the text at the end of a row: its remark, or its only value."""
     return row.remark or (str(row.points[0]) if len(row.points) == 1 else "")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from rubricate.corpus import Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.formats.encoding import read_json
+from rubricate.outputs import PAGE, Kind, folder_kind
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.scoring.checks import CHECKS, Seen
 from rubricate.reports.scoring.page import cohort_page
@@ -27,9 +29,15 @@ from rubricate.reports.scoring.viewer import (
 )
 from rubricate.run import NoteResult, read_results, read_run
 from rubricate.run.reading import ITEMS, Spill
-from rubricate.run.writing import REPORT, add_outputs
+from rubricate.run.writing import REPORT, TEXTS, add_outputs, has_floor
 
 _TITLE = "Scores"
+_VIEWER = folder_kind("the notes of a report", "notes.html", [TEXTS, "notes/*.js"])
+#: The page of a run, with the folder of its notes beside it.
+SCORING = Kind(
+    "the report of a run",
+    lambda path: (_VIEWER if path.name == REPORT[1] else PAGE).fault(path),
+)
 
 
 class ScoringReport:
@@ -86,22 +94,29 @@ class ScoringReport:
         for check in self._checks:
             check.finish(self._notes, progress)
         page = cohort_page(_TITLE, self._cohort, self._checks, self._policy, facts)
-        with whole_output(place / "report.html", overwrite=overwrite) as target:
+        with whole_output(place / "report.html", overwrite=overwrite, kind=SCORING) as target:
             target.write_text(page, encoding="utf-8", newline="")
-            self._write_viewer(target.parent / "report", progress)
+            without = [case for case in self._cohort.cases if not has_floor(facts, case)]
+            self._write_viewer(target.parent / "report", without, progress)
         add_outputs(place, REPORT)
         return place / "report.html"
 
-    def _write_viewer(self, folder: Path, progress: Progress) -> None:
+    def _write_viewer(
+        self, folder: Path, without_floor: Collection[str], progress: Progress
+    ) -> None:
         (folder / "notes").mkdir(parents=True)
         flagged = [(check.flag, check.notes()) for check in self._checks]
         # What a check found in the note itself is said first.
         remarks = [check.remarks() for check in reversed(self._checks)]
         run = self._texts.hexdigest()[:16]
-        head, tail = viewer_frame(_TITLE, self._cohort.rubrics, self._cohort.cases, run)
+        rubrics, cases = self._cohort.rubrics, self._cohort.cases
+        head, tail = viewer_frame(_TITLE, rubrics, cases, run, without_floor=without_floor)
         shown = watched(self._notes, progress, "writing the report", len(self._notes))
         chunks = iter(lambda: list(islice(shown, CHUNK)), [])
-        with (folder / "notes.html").open("w", encoding="utf-8", newline="") as page:
+        with (
+            (folder / "notes.html").open("w", encoding="utf-8", newline="") as page,
+            (folder / TEXTS).open("w", encoding="utf-8", newline="") as texts,
+        ):
             page.write(head)
             for number, notes in enumerate(chunks):
                 entries = (
@@ -109,6 +124,7 @@ class ScoringReport:
                     for note in notes
                 )
                 page.write(("," if number else "") + ",".join(entries))
+                texts.writelines(json.dumps({"note": n.note, "text": n.text}) + "\n" for n in notes)
                 said = (
                     (note, [one for of in remarks for one in of.get(note.note, ())])
                     for note in notes
@@ -132,7 +148,8 @@ def write_scoring_report(
 
     ``report.html`` is about the cohort; ``report/notes.html`` shows every note with its evidence.
     Both open from a file, without a server and without the network. Notes lie in files of 100,
-    read when they are looked at, so that ten thousand stay usable.
+    read when they are looked at, so that ten thousand stay usable; ``report/notes.jsonl`` has their
+    texts for programs.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -142,7 +159,7 @@ def write_scoring_report(
     >>> write_scoring_report(folder, [Note("n1", "c", "no fever")]).name
     'report.html'
     >>> sorted(path.name for path in (folder / "report").iterdir())
-    ['notes', 'notes.html']
+    ['notes', 'notes.html', 'notes.jsonl']
     """
     report = ScoringReport(previous, policy)
     for result, text in _with_texts(read_results(folder, progress=progress), notes):
@@ -162,7 +179,7 @@ def _with_texts(
 
 
 def _facts(path: Path) -> Mapping[str, Any]:
-    """Return what run.json says, but for the hash of an earlier report."""
+    """Return the content of run.json without the hash of an earlier report."""
     facts = read_json(path)
     outputs = facts.get("outputs")
     if isinstance(outputs, dict):

@@ -44,7 +44,7 @@ class Seen(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Whether there is a score and a text to look at."""
+        """True if there is a score and a text."""
         total = self.result.total
         return self.text is not None and total is not None and total.maximum > 0
 
@@ -65,7 +65,7 @@ class ReportCheck:
         """Look at all of them together; nothing where each was looked at when it came by."""
 
     def remarks(self) -> Mapping[str, list[str]]:
-        """Return what is to be said of single notes."""
+        """Return remarks about single notes."""
         return {}
 
     def notes(self) -> set[str]:
@@ -73,7 +73,7 @@ class ReportCheck:
         return set(self.remarks())
 
     def warnings(self) -> list[str]:
-        """Return what must be said at the top of the page."""
+        """Return warnings for the top of the page."""
         return []
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
@@ -82,7 +82,7 @@ class ReportCheck:
 
 
 class _ChangesCheck(ReportCheck):
-    """What changed and drifted since an earlier run."""
+    """Changes and drift since an earlier run."""
 
     anchor, title, flag = "changes", "Since the last run", 2
 
@@ -112,7 +112,7 @@ class _ChangesCheck(ReportCheck):
     def warnings(self) -> list[str]:
         found = []
         if self._drift.drifted:
-            found.append("Something drifted since the last run; see below.")
+            found.append("The notes or decisions differ from the last run. See below.")
         if moved := self._changes.largest():
             words = f"{counted(len(moved), 'score')} changed since the last run"
             found.append(named_notes(words, [one.note for one in moved], "changed"))
@@ -213,7 +213,7 @@ class _GamingCheck(ReportCheck):
         if not notes:
             return []
         words = f"{counted(len(notes), 'note looks', 'notes look')} written for the scorer"
-        return [named_notes(words, notes, "gaming", "; a person should look.")]
+        return [named_notes(words, notes, "gaming", ". Check them.")]
 
     def section(self, rubrics: Mapping[str, Rubric]) -> str:
         flags = self._flags
@@ -223,7 +223,9 @@ class _GamingCheck(ReportCheck):
             [note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
             for flag in flags[:MOST_LINES]
         ]
-        said = "A flag asks a person to look; it is no verdict." + _not_shown(flags, "more flags")
+        said = "A flag is a reason to check the note. It does not prove misconduct." + _not_shown(
+            flags, "more flags"
+        )
         link = f"<p>{notes_link('All notes that look gamed', show='gaming')}</p>"
         header = ["note", "looks like", "sign", "value", "limit"]
         return link + html_table(header, lines, caption=said)

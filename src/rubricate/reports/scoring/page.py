@@ -47,8 +47,8 @@ from rubricate.run.tables import BETWEEN
 from rubricate.stats import proportion_limits
 
 _HOW_TO_DECIDE = (
-    "Open a note to accept or reject what was found, or to mark other words. Decisions stay in "
-    "your browser until you save them as corrections.csv; then run the same command again with "
+    "Open a note to accept or reject a decision, or to mark other words. Your decisions stay in "
+    "the browser until you save them as corrections.csv. Then run the same command again with "
     "--corrections corrections.csv --overwrite."
 )
 #: Cases whose features are drawn at once; of more, they open when asked.
@@ -73,12 +73,12 @@ def cohort_page(
         *(Section(one.anchor, one.title, one.section(cohort.rubrics)) for one in checks),
     ]
     if facts:
-        sections.append(Section("run", "How it was done", _facts(facts)))
+        sections.append(Section("run", "Method and inputs", _facts(facts)))
     known = cohort.percentage[~np.isnan(cohort.percentage)]
     mean = f", {known.mean():.1f} % of the points on average" if len(known) else ""
     lead = (
         f"{counted(len(cohort), 'note')} of {counted(len(cohort.cases), 'case')}: "
-        f"{len(known):,} scored{mean}. Each score shows the words it rests on."
+        f"{len(known):,} scored{mean}. Each point is linked to the words that it is based on."
     )
     warnings = _warnings(cohort, promised=bool(policy) or "policy" in facts)
     warnings += [one for check in checks for one in check.warnings()]
@@ -95,13 +95,13 @@ def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Section]:
     parts = [paragraph(_HOW_TO_DECIDE)]
     if unsure := facts.get("unsure"):
         between = f"between {unsure['low']:g} and {unsure['high']:g}"
-        parts.append(paragraph(f"Items with a probability {between} are unsure."))
+        parts.append(paragraph(f"Items with a probability {between} go to review."))
     if cohort.for_review:
         notes: list[list[Value]] = [
             [note_cell(note), why] for note, why in cohort.for_review[:MOST_LISTED]
         ]
         left = len(cohort.for_review) - len(notes)
-        caption = "Notes that a person must judge whole." + _more(left)
+        caption = "Notes that need a complete manual review." + _more(left)
         parts.append(f"<p>{notes_link('All of these notes', show='unlike')}</p>")
         parts.append(html_table(["note", "why"], notes, caption=caption))
     if listed:
@@ -112,19 +112,20 @@ def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Section]:
         ]  # fmt: skip
         left = cohort.n_listed - len(lines)
         header = ["note", "feature", "decision", "words", "why"]
-        caption = "Items for review, least sure first." + _more(left)
+        caption = "Items for review, least certain first." + _more(left)
         parts.append(html_table(header, lines, caption=caption))
     return [Section("first", "Look at these first", "".join(parts))]
 
 
 def _decision(item: ItemResult) -> str:
-    """Return what was decided, and how sure the machine is of that."""
-    said = {"stated": "found", "not mentioned": "not found"}.get(item.outcome or "", item.outcome)
-    return f"{said}" + ("" if item.certainty is None else f" · {100 * item.certainty:.0f} % sure")
+    """Return the outcome, and the certainty of the model."""
+    return f"{item.outcome}" + (
+        "" if item.certainty is None else f" · {100 * item.certainty:.0f} % sure"
+    )
 
 
 def _words(item: ItemResult) -> str:
-    """Return the words the decision rests on: those found, or those that say otherwise."""
+    """Return the words the decision rests on: those that state the feature, or contradict it."""
     against = item.evidence.against
     if item.found or against is None:
         return BETWEEN.join(item.evidence.text)
@@ -147,7 +148,7 @@ def _contradicted(cohort: Cohort) -> list[Section]:
                 [note_cell(note), item.feature.text, said.text, said.reason, said.probability]
             )
     total = sum(tally.contradicted for tally in cohort.all_tallies())
-    caption = "What notes say otherwise than the rubric; it earns nothing."
+    caption = "Statements that contradict the rubric. They score no points."
     link = f"<p>{notes_link('All notes that contradict something', show='contradicted')}</p>"
     header = ["note", "feature", "words", "reason", "probability"]
     table = html_table(header, lines, caption=caption + _more(total - len(lines)))
@@ -159,13 +160,13 @@ def _warnings(cohort: Cohort, *, promised: bool) -> list[str]:
     review = cohort.counts.review
     if review:
         found.append(
-            f"{counted(review, 'item waits', 'items wait')} for a person: the scores of their "
-            "notes are not final."
+            f"{counted(review, 'item needs', 'items need')} review. The scores of these notes may "
+            "change."
         )
     unlike = [note for note, _ in cohort.for_review]
     if unlike:
-        one = "note does not read like a clinical note and has"
-        more = "notes do not read like clinical notes and have"
+        one = "note does not read like a clinical note. It gets"
+        more = "notes do not read like clinical notes. They get"
         words = f"{counted(len(unlike), one, more)} no score until a person has judged every item"
         found.append(named_notes(words, unlike, "unlike"))
     if cohort.failed:
@@ -173,8 +174,8 @@ def _warnings(cohort: Cohort, *, promised: bool) -> list[str]:
         found.append(named_notes(words, cohort.failed, "failed"))
     if not promised:
         found.append(
-            "No review policy: nothing is promised about errors in the decisions that nobody looks "
-            "at (rubricate route chooses a policy that does)."
+            "There is no review policy, so there is no error guarantee for the decisions that "
+            "nobody reviews. The command rubricate route makes a policy."
         )
     return found
 
@@ -223,7 +224,7 @@ def _scores(cohort: Cohort) -> str:
     percentage = cohort.percentage
     drawn = histogram(
         percentage.tolist(),
-        Labels("Scores", "score, % of the maximum", "notes", "How many notes have which score."),
+        Labels("Scores", "score, % of the maximum", "notes", "Number of notes by score."),
         n_bins=20,
         span=score_span(percentage.tolist()),
     )
@@ -246,7 +247,7 @@ def _scores(cohort: Cohort) -> str:
 
 
 def _features(cohort: Cohort) -> str:
-    parts = [paragraph("In how many notes each feature was found, with 95 % intervals (Wilson).")]
+    parts = [paragraph("Share of notes that state each feature, with 95 % intervals (Wilson).")]
     for case, own in cohort.tallies.items():
         tallies = list(own.values())
         if not any(tally.judged for tally in tallies):
@@ -259,7 +260,7 @@ def _features(cohort: Cohort) -> str:
         )
         drawn = bar_plot(
             [f"{k} {tally.feature.text}" for k, tally in enumerate(tallies, 1)],
-            [Series("found", points)],
+            [Series("stated", points)],
             Labels(
                 f"Features of {case_title(case)}", "share of notes", description="Rate by feature."
             ),
@@ -270,9 +271,9 @@ def _features(cohort: Cohort) -> str:
              Cell(notes_link("notes without it", case=case, feature=f"{k - 1} 0"))]
             for k, (tally, point) in enumerate(zip(tallies, points, strict=True), 1)
         ]  # fmt: skip
-        header = ["", "feature", "weight", "any of", "notes", "found", "contradicted",
+        header = ["", "feature", "weight", "any of", "notes", "stated", "contradicted",
                   "to review", ""]  # fmt: skip
-        body = figure(drawn, f"{case_title(case)}: share of notes in which each feature was found.")
+        body = figure(drawn, f"{case_title(case)}: share of notes that state each feature.")
         body += folded("As a table", html_table(header, lines))
         if len(cohort.tallies) <= _OPEN_CASES:
             parts.append(body)
@@ -292,7 +293,7 @@ def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
     else:
         parts.append(f"<p>{notes_link('Notes with something to review', show='review')}</p>")
         why = cohort.review_reasons.most_common(20)
-        parts.append(html_table(["why", "decisions"], why, caption="Why decisions wait."))
+        parts.append(html_table(["why", "decisions"], why, caption="Reasons for review."))
         most = asked[:15]
         several = len(cohort.tallies) > 1
         drawn = bar_plot(
@@ -304,7 +305,7 @@ def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
             Labels("Features most often sent to review", "decisions"),
             whole=True,
         )
-        parts.append(figure(drawn, "The features people are asked about most."))
+        parts.append(figure(drawn, "Features most often sent to review."))
     if policy.get("curve"):
         parts.append(_curve(policy))
     return "".join(parts)
@@ -324,10 +325,10 @@ def _curve(policy: Mapping[str, Any]) -> str:
 
     confidence = float(policy.get("confidence", float("nan")))
     drawn = curve_plot(
-        [Line("errors among the rest", shares, values("error_rate")),
+        [Line("errors in the other decisions", shares, values("error_rate")),
          Line("upper limit", shares, values("upper"))],
         Labels("Review against error", "decisions sent to review, %", "errors, %",
-               "The more decisions people see, the fewer of the others are wrong."),
+               "The more decisions people review, the fewer of the other decisions are wrong."),
         guides=[Guide(100.0 * limit, f"promised: at most {percent(limit)}")],
     )  # fmt: skip
     return figure(
@@ -339,7 +340,7 @@ def _curve(policy: Mapping[str, Any]) -> str:
 
 
 def _facts(facts: Any) -> str:
-    """Return what run.json says as one flat table."""
+    """Return the content of run.json as one flat table."""
     flat: dict[str, object] = {}
 
     def add(value: Any, name: str, level: int) -> None:

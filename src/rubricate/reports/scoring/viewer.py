@@ -1,4 +1,4 @@
-"""What the page about a run shows, summed as results come, and the page of one note at a time."""
+"""Totals for the page about a run, and the page that shows one note at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"('[^']*')|\d[\d.,]*(?:\s?%)?")
 
 @dataclass(slots=True)
 class FeatureTally:
-    """How often a feature was judged, found, contradicted and sent to review."""
+    """Counts of a feature: judged, stated, contradicted and sent to review."""
 
     feature: Feature
     judged: int = 0
@@ -133,7 +133,7 @@ class Cohort:
 
     @cached_property
     def review(self) -> I64:
-        """How many items of each note wait for a person."""
+        """Number of items for review in each note."""
         return np.array(self._review, dtype=np.int64)
 
     def rubric(self, case: str) -> Rubric:
@@ -146,7 +146,7 @@ class Cohort:
 
     @property
     def n_listed(self) -> int:
-        """How many items for review there are on which the machine decided."""
+        """Number of items for review that have a decision of the model."""
         return self._n_asked
 
     @property
@@ -181,7 +181,7 @@ _BITS = {"stated": "1", "contradicted": "2", "not mentioned": "0", None: "-"}
 
 
 def case_title(case: str) -> str:
-    """Return what pages call a case.
+    """Return the name of a case on pages.
 
     >>> case_title("1"), case_title("Case 1"), case_title("")
     ('Case 1', 'Case 1', 'No case')
@@ -277,11 +277,16 @@ def chunk_script(number: int, notes: Iterable[tuple[ShownNote, Sequence[str]]]) 
 
 
 def viewer_frame(
-    title: str, rubrics: Mapping[str, Iterable[Feature]], cases: Iterable[str], run: str
+    title: str,
+    rubrics: Mapping[str, Iterable[Feature]],
+    cases: Iterable[str],
+    run: str,
+    *,
+    without_floor: Collection[str] = (),
 ) -> tuple[str, str]:
     """Return the page before and after the entries of the index.
 
-    The browser keeps decisions under ``run``.
+    The browser keeps decisions under ``run``. Scores of cases ``without_floor`` may be below 0.
     """
     from markupsafe import Markup
 
@@ -289,6 +294,7 @@ def viewer_frame(
         {
             "case": case,
             "title": case_title(case),
+            "floor": case not in without_floor,
             "features": [[f.id, f.text, f.weight, f.group] for f in rubrics.get(case, ())],
         }
         for case in cases

@@ -34,8 +34,8 @@
     field.feature.replaceChildren(make("option", { value: "" }, "any"));
     byId("feature-label").hidden = !one;
     (one ? one.features : []).forEach((feature, i) => {
-      field.feature.append(make("option", { value: `${i} 1` }, `${i + 1} found: ${feature[1]}`));
-      field.feature.append(make("option", { value: `${i} 0` }, `${i + 1} not found: ${feature[1]}`));
+      field.feature.append(make("option", { value: `${i} 1` }, `${i + 1} stated: ${feature[1]}`));
+      field.feature.append(make("option", { value: `${i} 0` }, `${i + 1} not stated: ${feature[1]}`));
       field.feature.append(make("option", { value: `${i} 2` }, `${i + 1} contradicted: ${feature[1]}`));
     });
     if ([...field.feature.options].some((option) => option.value === before)) field.feature.value = before;
@@ -50,7 +50,7 @@
       if (wanted && !note[ID].toLowerCase().includes(wanted)) return false;
       if (field.case.value !== "" && note[CASE] !== Number(field.case.value)) return false;
       const bit = feature ? note[BITS][Number(feature)] : "";
-      // What is contradicted was not found either.
+      // A contradicted feature is not stated either.
       if (feature && bit !== state && !(state === "0" && bit === "2")) return false;
       if (low !== -Infinity && !(percent(note) >= low - 1e-9)) return false;
       if (high !== Infinity && !(percent(note) <= high + 1e-9)) return false;
@@ -114,7 +114,7 @@
     const script = make("script", { src: `notes/${String(number).padStart(4, "0")}.js` });
     script.addEventListener("error", () => {
       waiting.delete(number);
-      byId("summary").textContent = "The text of this note could not be loaded: keep the folder “report” beside report.html.";
+      byId("summary").textContent = "The text of this note could not be loaded. Keep the folder “report” beside report.html.";
     });
     document.head.append(script);
   };
@@ -194,7 +194,7 @@
   };
   const stateOf = (item) => {
     if (item.found === null) return "? undecided";
-    const said = item.found ? "✓ found" : item.against.length ? "✗ contradicted" : "– not found";
+    const said = item.found ? "✓ stated" : item.against.length ? "✗ contradicted" : "– not mentioned";
     if (item.own) return `${said} · by you`;
     if (item.by) return `${said} · by hand`;
     return item.sure === null ? said : `${said} · ${Math.round(100 * item.sure)} % sure`;
@@ -221,23 +221,26 @@
       return make("li", { "data-f": number, id: `f${number}`, tabindex: "-1", class: item.own ? "mine" : null }, ...parts);
     }));
     const note = notes[current], decided = items.every((item) => item.found !== null);
-    const parts = points.filter((one) => one !== 0), total = rubricateScores.sum(points);
+    const parts = points.filter((one) => one !== 0), sum = rubricateScores.sum(points);
+    const total = rubricateScores.total(points, cases[note[CASE]].floor);
     const most = note[MOST] ?? rubricateScores.most(features);
     const added = parts.map((one, i) => (one < 0 ? (i ? ` − ${-one}` : `−${-one}`) : (i ? ` + ${one}` : String(one)))).join("");
+    const said = parts.length > 1 ? `${added} = ` : "";
+    const raised = total === sum ? "" : `${said}${plain(sum)}; no score is below 0: `;
     const differs = note[SCORE] !== null && total !== note[SCORE];
     const own = items.some((item) => item.own);
-    byId("sum").replaceChildren(...(!items.length ? [] : !decided ? ["No sum: not every feature is decided."] : [
-      make("strong", {}, `${parts.length > 1 ? `${added} = ` : ""}${plain(total)} of ${most} points`),
+    byId("sum").replaceChildren(...(!items.length ? [] : !decided ? ["There is no sum, because some features are undecided."] : [
+      make("strong", {}, `${raised || said}${plain(total)} of ${most} points`),
       differs ? (own ? ` with your decisions; the run says ${note[SCORE]}.` : ` here; the table says ${note[SCORE]}.`) : own && note[SCORE] === null ? " with your decisions." : "",
     ]));
   };
   const drawReview = () => {
     const item = items[active], feature = item && cases[notes[current][CASE]].features[active];
-    byId("review-item").textContent = item ? `${active + 1} ${feature[1]}: ${stateOf(item).replace(/^\S+ /, "")}` : "Choose a feature to decide on it.";
-    const said = (found) => (found ? "found" : "not found");
+    byId("review-item").textContent = item ? `${active + 1} ${feature[1]}: ${stateOf(item).replace(/^\S+ /, "")}` : "Choose a feature to review it.";
+    const said = (found) => (found ? "stated" : "not stated");
     const open = item && item.found === null;
-    byId("accept").textContent = !item ? "Accept" : open ? "Found" : `Accept: ${said(item.found)}`;
-    byId("reject").textContent = !item ? "Reject" : open ? "Not found" : `Reject: ${said(!item.found)}`;
+    byId("accept").textContent = !item ? "Accept" : open ? "Stated" : `Accept: ${said(item.found)}`;
+    byId("reject").textContent = !item ? "Reject" : open ? "Not stated" : `Reject: ${said(!item.found)}`;
     for (const id of ["accept", "reject", "mark"]) byId(id).disabled = !item;
     byId("undo").disabled = !item?.own;
     byId("save").disabled = mine.size === 0;
@@ -299,7 +302,7 @@
     const parts = [one.title];
     if (note[SCORE] !== null) parts.push(`${points(note)} points${note[MOST] > 0 ? ` (${percent(note).toFixed(0)} %)` : ""}`);
     const undecided = items.filter((item) => item.found === null).length;
-    if (items.length > undecided) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features found`);
+    if (items.length > undecided) parts.push(`${items.filter((item) => item.found).length} of ${items.length} features stated`);
     if (undecided) parts.push(`${undecided} of ${items.length} features undecided`);
     const against = items.filter((item) => item.found === false && item.against.length).length;
     if (against) parts.push(`${against} contradicted`);
@@ -351,7 +354,7 @@
     make("a", { href: address, download: "corrections.csv" }).click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
     drawReview();
-    byId("review-state").textContent = `Saved ${mine.size} as corrections.csv: hand it in with --corrections.`;
+    byId("review-state").textContent = `Saved ${mine.size} as corrections.csv. Run the command again with --corrections corrections.csv.`;
   };
   const nextToReview = () => {
     const isOpen = (item) => item.ask && !item.own;

@@ -21,6 +21,8 @@ const rubricateScores = {
     return rubricateScores.sum([...most.values()]);
   },
   sum: (values) => Number(values.reduce((a, b) => a + b, 0).toFixed(10)),
+  /* Penalties take a score down to 0 and no further, unless the rubric has no floor. */
+  total: (points, floor) => (floor ? Math.max(0, rubricateScores.sum(points)) : rubricateScores.sum(points)),
 };
 
 const rubricateDecisions = (run) => {
