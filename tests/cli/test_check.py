@@ -134,8 +134,11 @@ def test_neither_copy_nor_log_overwrites(source: Path, tmp_path: Path) -> None:
     log.write_text("mine", encoding="utf-8")
     assert run(source, "--fix", target).exit_code == 1
     assert not target.exists()
+    assert run(source, "--fix", target, "--overwrite").exit_code == 2
+    assert log.read_text(encoding="utf-8") == "mine", "it is no log of changes"
+    log.unlink()
+    assert run(source, "--fix", target).exit_code == 0
     assert run(source, "--fix", target, "--overwrite").exit_code == 0
-    assert log.read_text(encoding="utf-8") != "mine"
     log.unlink()
     assert run(source, "--fix", target).exit_code == 1
     assert not log.exists()

@@ -26,6 +26,10 @@ def test_convert_does_not_overwrite(tmp_path: Path) -> None:
     arguments = ["convert", "open-notes", str(target), "--to", "jsonl", "--where", "case=0"]
     assert run(main, arguments).exit_code == 1
     assert target.read_text(encoding="utf-8") == "mine"
+    assert run(main, [*arguments, "--overwrite"]).exit_code == 2
+    assert target.read_text(encoding="utf-8") == "mine", "it is no corpus"
+    target.unlink()
+    assert run(main, arguments).exit_code == 0
     assert run(main, [*arguments, "--overwrite"]).exit_code == 0
     written = read_corpus(target)
     assert len(written.notes) == 100
@@ -135,7 +139,7 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
 def test_the_senior_rule_makes_one_annotation_of_all(tmp_path: Path) -> None:
     run = CliRunner().invoke
     target = tmp_path / "final.jsonl"
-    options = ["--where", "case=0", "--senior", "reference"]
+    options = ["--where", "case=0", "--prefer-annotator", "reference"]
     done = run(main, ["convert", "open-notes", str(target), "--to", "jsonl", *options])
     assert done.exit_code == 0, done.output
     final = read_corpus(target)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rubricate import load_corpus, write_corpus
+from rubricate import CorpusBuilder, Feature, Note, load_corpus, write_corpus
 from rubricate.cli import main
 
 RUN = CliRunner().invoke
@@ -32,6 +32,44 @@ def test_a_corpus_that_is_measured_against_itself_is_warned_of() -> None:
     assert done.exit_code == 0 and "against itself" in done.stderr
     other = RUN(main, [*same, "--predicted-annotator", "second_rater", "--missing", "skip"])
     assert other.exit_code == 0 and "against itself" not in other.stderr
+
+
+def test_decisions_are_counted_in_one_sentence(tmp_path: Path) -> None:
+    builder = CorpusBuilder()
+    for feature in ("a", "b"):
+        builder.add_feature(Feature(feature, "c", feature))
+    for i, (truth, found) in enumerate((("ab", "ab"), ("a", "ab"), ("ab", "a"), ("", ""))):
+        builder.add_note(Note(f"n{i}", "c", "a b"))
+        for who, has in (("truth", truth), ("system", found)):
+            for feature in ("a", "b"):
+                builder.judge(who, f"n{i}", feature)
+            for feature in has:
+                builder.annotate(who, f"n{i}", feature, [(0, 1) if feature == "a" else (2, 3)])
+    path = str(tmp_path / "both.jsonl")
+    write_corpus(builder.build(), path, format="jsonl")
+    asked = ["--reference-annotator", "truth", "--predicted-annotator", "system", *FAST]
+    done = RUN(main, ["evaluate", path, path, *asked])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("Of 8 decisions 2 were wrong: 1 credited, 1 missed.")
+    value = json.loads(RUN(main, ["evaluate", path, path, "--json", *asked]).stdout)
+    assert value["decisions"] == "Of 8 decisions 2 were wrong: 1 credited, 1 missed."
+
+
+def test_items_that_the_reference_does_not_have_can_be_left_out(tmp_path: Path) -> None:
+    paths = []
+    for who, features in (("truth", "a"), ("system", "ab")):
+        builder = CorpusBuilder()
+        builder.add_note(Note("n", "c", "a b"))
+        for feature in features:
+            builder.add_feature(Feature(feature, "c", feature))
+            builder.annotate(who, "n", feature, [(0, 1)])
+        paths.append(str(tmp_path / f"{who}.jsonl"))
+        write_corpus(builder.build(), paths[-1], format="jsonl")
+    asked = ["evaluate", *paths, *FAST]
+    assert RUN(main, asked).exit_code == 1
+    done = RUN(main, [*asked, "--unknown", "skip", "--json"])
+    assert done.exit_code == 0, done.output
+    assert list(json.loads(done.stdout)["features"]) == ["a"]
 
 
 def test_two_systems_are_compared(tmp_path: Path) -> None:
@@ -115,7 +153,8 @@ def test_probabilities_are_calibrated_for_each_system_that_has_them(tmp_path: Pa
     model, found, plain = (str(tmp_path / name) for name in ("model", "found.jsonl", "plain.jsonl"))
     part = ["--where", "case=4"]
     learn, test = [*part, "--where", "split=train"], [*part, "--where", "split=test"]
-    assert RUN(main, ["fit", "open-notes", *learn, "--out", model]).exit_code == 0
+    fit = ["fit", "open-notes", *learn, "--matcher", "lexicon", "--folds", "0", "--out", model]
+    assert RUN(main, fit).exit_code == 0
     RUN(main, ["match", "open-notes", *test, "--model", model, "--out", found])
     RUN(
         main,

@@ -31,8 +31,9 @@ def test_a_trained_matcher_writes_its_curves(tmp_path: Path) -> None:
 
 def test_a_matcher_without_curves_is_refused_before_it_learns(tmp_path: Path) -> None:
     out = tmp_path / "model"
+    report = ["--report", str(tmp_path / "report")]
     done = RUN(
-        main, ["fit", "open-notes", *PART, "--out", str(out), "--report", str(tmp_path / "report")]
+        main, ["fit", "open-notes", *PART, "--matcher", "lexicon", "--out", str(out), *report]
     )
     assert done.exit_code == 1
     assert "encoder" in done.output

@@ -202,3 +202,34 @@ def test_an_annotator_needs_a_name(tmp_path: Path) -> None:
         main, ["annotate", "open-notes", "--annotator", " ", "--out", str(out)]
     )
     assert done.exit_code == 2 and not out.exists()
+
+
+NOTE_AS_PATH = "Mr John Smith has chest pain"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["describe NOTE", "score NOTE --out x", "match open-notes --model NOTE --out x", "rubric NOTE",
+     "check NOTE", "agree NOTE", "convert NOTE x --to brat", "fit NOTE --out x", "annotate NOTE --out x.html",
+     "evaluate NOTE open-notes", "evaluate open-notes NOTE", "route open-notes NOTE --out x",
+     "score open-notes --rubric NOTE --out x", "score open-notes --corrections NOTE --out x",
+     "trust verify NOTE", "trust history NOTE", "trust duplicates NOTE", "plan --pilot NOTE",
+     "plan --variables NOTE", "study status NOTE", "study check-table NOTE", "serve start NOTE"],
+)  # fmt: skip
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["", "json"])
+def test_a_note_that_is_given_as_a_path_is_not_repeated(
+    command: str, more: tuple[str, ...]
+) -> None:
+    words = [NOTE_AS_PATH if word == "NOTE" else word for word in command.split()]
+    for note in (NOTE_AS_PATH, f"{NOTE_AS_PATH}/ no fever", f"{NOTE_AS_PATH} since 3.5"):
+        done = CliRunner().invoke(
+            main, [note if w == NOTE_AS_PATH else w for w in words] + list(more)
+        )
+        assert done.exit_code in (1, 2), done.output
+        assert "Smith" not in done.output and "fever" not in done.output, done.output
+        assert "characters)" in done.output, "its length tells which of several paths is meant"
+
+
+def test_of_a_path_that_is_not_there_only_the_name_is_shown(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["describe", str(tmp_path / "nots.csv")])
+    assert "nots.csv" in done.output and str(tmp_path) not in done.output

@@ -186,10 +186,26 @@ def test_the_plot_is_written_once(tmp_path: Path) -> None:
     [
         (
             ("--method", "kappa", "--kappa", ".8", "--frequency", ".3", "--half-width", ".1"),
-            "n",
+            "n_on_average",
             167,
         ),
-        (("--method", "icc", "--icc", ".8", "--half-width", ".1"), "n", 51),
+        (("--method", "icc", "--icc", ".8", "--half-width", ".1"), "n_on_average", 55),
+        (("--method", "icc", "--icc", ".8", "--half-width", ".1"), "n", 81),
+        (("--method", "icc-test", "--icc", ".8", "--least", ".6", "--confidence", ".9"), "n", 39),
+        (
+            (
+                "--method",
+                "non-inferiority-independent",
+                "--margin",
+                ".1",
+                "--rate",
+                ".85",
+                "--reference-rate",
+                ".85",
+            ),
+            "n",
+            201,
+        ),
         (("--method", "auc", "--auc", ".9", "--frequency", ".3"), "n", 238),
         (("--method", "non-inferiority", "--margin", ".03", "--discordant", ".1"), "n", 873),
         (("--method", "sequential", "--goal", ".8", "--rate", ".88"), "fixed_units", 226),
@@ -201,6 +217,17 @@ def test_other_methods(arguments: tuple[str, ...], key: str, n: int) -> None:
     assert found["method"] == arguments[1]
     assert found[key] == n
     assert f"{n:,}" in run(*arguments).output
+
+
+def test_clusters_need_more() -> None:
+    alone = ("--method", "icc", "--icc", ".8", "--half-width", ".1")
+    patients = ("--cluster-size", "3", "--cluster-correlation", ".3")
+    assert plan(*alone, *patients)["n"] == 130  # 81 times 1.6
+    assert plan(*ASTHMA, "--frequency", ".48", *patients)["design_effect"] == pytest.approx(1.6)
+    for wrong in (patients[:2], (*patients, "--design-effect", "2")):
+        done = run(*alone, *wrong)
+        assert done.exit_code == 2
+        assert "--cluster" in done.output and "----" not in done.output
 
 
 def test_other_methods_name_what_is_missing_and_what_is_idle() -> None:

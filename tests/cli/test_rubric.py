@@ -38,7 +38,7 @@ def test_a_rubric_is_shown_and_converted(files: Path) -> None:
     plain = RUN(main, ["rubric", str(files / "rubric.csv")])
     assert plain.exit_code == 0 and "3 features, at most 4 points" in plain.stdout
     assert (
-        RUN(main, ["rubric", str(files / "r.yaml"), "--out", str(files / "r.yaml")]).exit_code == 1
+        RUN(main, ["rubric", str(files / "r.yaml"), "--out", str(files / "r.yaml")]).exit_code == 2
     )
 
 
@@ -107,3 +107,20 @@ def test_what_looks_odd() -> None:
     assert odd("Pain for 2 weeks", "Pain for 3 weeks") == 0
     assert odd("Fever", "Fever and chills") == 1
     assert odd("No fever", "Cough OR", "Wheeze or stridor", "Any of: rash, itch") == 3
+
+
+def test_a_feature_without_a_word_is_named(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("id,text\n1,Cough\n2,?\n", encoding="utf-8")
+    done = RUN(main, ["rubric", str(tmp_path / "r.csv"), "--json"])
+    assert done.exit_code == 0, done.output
+    (odd,) = json.loads(done.stdout)["cases"][0]["odd"]
+    assert "'2'" in odd
+
+
+@pytest.mark.parametrize("weight", ["1e308", "-1e300", "10001", "1e400", "nan"])
+def test_weights_out_of_range_are_refused_with_their_row(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(f"id,text,weight\n1,Cough,1\n2,Fever,{weight}\n", encoding="utf-8")
+    done = RUN(main, ["rubric", str(path)])
+    assert done.exit_code != 0
+    assert "r.csv" in done.stderr and "row 3" in done.stderr and "10,000" in done.stderr

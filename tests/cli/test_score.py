@@ -1,13 +1,18 @@
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from rubricate import Corpus, Feature, Note, Rubric, load_corpus, write_corpus
+from rubricate.cli import main
 from rubricate.cli.route import route_command
 from rubricate.cli.score import score_command
+from rubricate.errors import ArgumentError
 from rubricate.formats.rubric import write_rubrics
 from rubricate.matchers import fit_matcher, load_matcher
 
@@ -56,7 +61,7 @@ def test_a_policy_sends_items_to_review(model: Path, tmp_path: Path) -> None:
         CliRunner().invoke(route_command, [*arguments, "--overwrite", "--json"]).stdout
     )
     assert value["curve"]
-    done = score(*NOTES, "--model", str(model), "--review", str(policy), "--out",
+    done = score(*NOTES, "--model", str(model), "--policy", str(policy), "--out",
                  str(tmp_path / "out"), "--json")  # fmt: skip
     counts = json.loads(done.stdout)["counts"]
     assert 0 < counts["review"] <= counts["items"]
@@ -66,7 +71,7 @@ def test_doubt_is_said_and_can_be_changed(model: Path, tmp_path: Path) -> None:
     arguments = [*NOTES, "--matcher", "lexicon", "--no-report"]
     done = score(*arguments, "--out", str(tmp_path / "a"))
     assert "between 0.2 and 0.8" in done.stdout
-    assert "nothing is promised" in done.stdout
+    assert "no error guarantee" in done.stdout
     assert all(word in done.stdout for word in ("stated", "contradicted", "not mentioned"))
     wide = json.loads(
         score(*arguments, "--out", str(tmp_path / "b"), "--unsure", "0,1", "--json").stdout
@@ -171,8 +176,8 @@ def test_terminal_report_and_record_tell_the_same_counts(model: Path, tmp_path: 
     assert counts["items"] > counts["stated"] + counts["contradicted"] + counts["not_mentioned"]
     assert f"of {counts['items']:,} items {counts['stated']:,} stated" in done.stdout
     assert f"{counts['review']:,} (" in done.stdout and "1 corrected" in done.stdout
-    assert f"{counts['review']:,} items wait" in page
-    assert "No review policy: nothing is promised" in page
+    assert f"{counts['review']:,} items need review" in page
+    assert "There is no review policy" in page
     warned = page[page.index('class="warnings"') : page.index("</aside>")]
     for note in ("lorem", "empty", "copy"):
         assert f">{note}</a>" in warned
@@ -183,15 +188,21 @@ def test_terminal_report_and_record_tell_the_same_counts(model: Path, tmp_path: 
     [
         ["--workers", "-1"],
         ["--batch-size", "0"],
-        ["--longest", "0"],
-        ["--note-seconds", "-1"],
+        ["--max-chars", "0"],
+        ["--note-timeout", "-1"],
         ["--unsure", ".9,1"],
-        ["--model", "fast", "--matcher", "lexicon"],
     ],
 )
 def test_options_that_make_no_sense_are_usage_errors(options: list[str], tmp_path: Path) -> None:
     done = score(*NOTES, "--out", str(tmp_path / "out"), *options)
     assert done.exit_code == 2 and options[-2] in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_matcher_beside_a_model_is_wrong_usage(tmp_path: Path) -> None:
+    options = ["--out", str(tmp_path / "out"), "--model", "fast", "--matcher", "lexicon"]
+    done = CliRunner().invoke(main, ["score", *NOTES, *options])
+    assert done.exit_code == 2 and "--model and --matcher cannot be used together" in done.output
     assert not (tmp_path / "out").exists()
 
 
@@ -209,7 +220,7 @@ def test_who_stops_a_run_is_told_how_it_goes_on(
 
     monkeypatch.setattr("rubricate.scoring.score_notes", stop)
     done = score(*NOTES, "--model", str(model), "--out", str(tmp_path / "out"))
-    assert done.exit_code == 1 and "goes on" in done.stderr
+    assert done.exit_code == 1 and "to continue" in done.stderr
 
 
 def test_notes_that_name_no_case_are_told_how_to_get_one(tmp_path: Path) -> None:
@@ -217,7 +228,7 @@ def test_notes_that_name_no_case_are_told_how_to_get_one(tmp_path: Path) -> None
     (tmp_path / "rubric.csv").write_text("case,item\na,Fever\nb,Cough\n", encoding="utf-8")
     files = [str(tmp_path / "notes.csv"), "--rubric", str(tmp_path / "rubric.csv")]
     done = score(*files, "--matcher", "exact", "--out", str(tmp_path / "out"))
-    assert "--case NAME" in str(done.exception)
+    assert "--assign-case NAME" in str(done.exception)
 
 
 WORDS = "45M with fever and cough for three days, no chest pain, denies shortness of breath."
@@ -245,3 +256,55 @@ def test_notes_and_rubric_given_for_each_other_are_told(kind: str, tmp_path: Pat
         assert out.exists() != swapped
         # Without a group around it, the command itself does not turn our errors into exit codes.
         assert bool(done.exception) == swapped
+
+
+def test_a_run_without_any_score_fails_and_one_with_some_says_why_not_all(tmp_path: Path) -> None:
+    note = "58 yo man with chest pain and nausea since Monday. no fever. pmh htn. "
+    rubric = tmp_path / "rubric.csv"
+    rubric.write_text("case,text\nc,Chest pain\n", encoding="utf-8")
+
+    def scored(name: str, texts: list[str], *more: str) -> Result:
+        table = tmp_path / f"{name}.csv"
+        rows = "".join(f"n{k},c,{text}\n" for k, text in enumerate(texts))
+        table.write_text(f"id,case,text\n{rows}", encoding="utf-8")
+        return score(str(table), "--rubric", str(rubric), "--matcher", "exact", "--no-report",
+                     "--max-chars", "100", "--out", str(tmp_path / name), *more)  # fmt: skip
+
+    long = note * 3
+    for name, more in (("none", ()), ("none as json", ("--json",))):
+        done = scored(name, [long, long[:150], ""], *more)
+        assert done.exit_code == 1, done.output
+        assert "no note has a score" in done.stderr
+        assert "(2)" in done.stderr and "(1)" in done.stderr, "reasons with counts"
+        assert (tmp_path / name / "scores.csv").exists(), "what is known is written"
+    done = scored("some", [note, long])
+    assert done.exit_code == 0, done.output
+    assert "1 of 2 notes" in done.stderr and "(1)" in done.stderr
+    assert scored("strict", [note, long], "--strict").exit_code == 1
+    done = scored("all", [note], "--strict")
+    assert done.exit_code == 0 and "score" not in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_corrections_from_a_pipe_are_refused_and_not_waited_for(
+    model: Path, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = score(*NOTES, "--model", str(model), "--out", str(tmp_path / "out"),
+                 "--corrections", str(tmp_path / "pipe"))  # fmt: skip
+    assert isinstance(done.exception, ArgumentError)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by the shell")
+@pytest.mark.parametrize(
+    "command",
+    ["convert open-notes out --to parquet --where case=0", "fit open-notes --where case=0 --matcher lexicon --out out",
+     "convert open-notes out --to brat --where case=0"],
+)  # fmt: skip
+def test_where_there_is_no_room_the_output_is_named(command: str, tmp_path: Path) -> None:
+    shell = f'ulimit -f 8; exec "$0" -P -m rubricate {command}'
+    done = subprocess.run(["sh", "-c", shell, sys.executable], cwd=tmp_path, text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "out cannot be written" in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,7 @@
 """The command that starts the workbench, and those that check and copy it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from workbench import small_project
 
 from rubricate.cli import main
 from rubricate.web.serving import open_bench
+
+on_modes = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 
 
 def run(*words: str):
@@ -32,6 +35,36 @@ def test_verify_says_what_was_changed(tmp_path: Path) -> None:
     done = run("verify", tmp_path)
     assert done.exit_code == 1
     assert "3 faults" in done.output
+
+
+@on_modes
+def test_only_its_owner_reads_what_the_workbench_keeps(tmp_path: Path) -> None:
+    exam = tmp_path / "exam"
+    with open_bench(exam) as bench:
+        small_project(bench.database)
+        bench.database.backup(exam / "workbench" / "backups" / "one.sqlite")
+        there = list((exam / "workbench").rglob("*"))
+        assert {path.name for path in there} > {"workbench.sqlite", "workbench.sqlite-wal"}
+        own = [path for path in [exam / "workbench", *there] if path.name != ".lock"]
+        assert [path for path in own if path.stat().st_mode & 0o077] == []
+
+
+@on_modes
+@pytest.mark.parametrize("opened", ["workbench.sqlite", "backups/one.sqlite"])
+def test_a_database_that_others_can_read_is_refused(tmp_path: Path, opened: str) -> None:
+    with open_bench(tmp_path) as bench:
+        bench.database.backup(tmp_path / "workbench" / "backups" / "one.sqlite")
+    path = tmp_path / "workbench" / opened
+    path.chmod(0o644)
+    with open_bench(tmp_path):
+        pass  # nobody else gets into its folder
+    for folder in {path.parent, tmp_path / "workbench"}:
+        folder.chmod(0o755)
+    done = run(tmp_path, "--port", "0")
+    assert done.exit_code == 1
+    assert str(path) in done.output and "--others-may-read" in done.output
+    with open_bench(tmp_path, others_may_read=True):
+        pass
 
 
 def test_verify_says_that_there_is_nothing_to_check(tmp_path: Path) -> None:

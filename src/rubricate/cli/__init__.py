@@ -6,48 +6,59 @@ import errno
 import importlib
 import io
 import sys
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from rubricate.cli.command import VERBOSE, VerbSubgroup
+from rubricate.cli.configuration import load_configuration
+from rubricate.cli.failures import JSON_ASKED, Failure, WrongUsage, failure_of, no_colour
 from rubricate.errors import RubricateError, did_you_mean, shown
 
 #: What a person wants to do → verb → (one-line help, module). Modules load when they run.
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "Look at notes and annotations": {
         "annotate": ("make a page to mark evidence on", "rubricate.cli.annotate"),
-        "check": ("find, and repair, faulty annotations", "rubricate.cli.check"),
-        "convert": ("turn a corpus into another format", "rubricate.cli.convert"),
-        "describe": ("say what a corpus holds", "rubricate.cli.describe"),
-        "rubric": ("show what a rubric file says, and what is odd", "rubricate.cli.rubric"),
+        "check": ("find and repair faulty annotations", "rubricate.cli.check"),
+        "convert": ("convert a corpus to another format", "rubricate.cli.convert"),
+        "describe": ("summarize a corpus", "rubricate.cli.describe"),
+        "rubric": ("show how a rubric file is read, with warnings", "rubricate.cli.rubric"),
     },
     "Measure": {
-        "agree": ("how far annotators agree", "rubricate.cli.agree"),
-        "evaluate": ("how good predictions are, with intervals", "rubricate.cli.evaluate"),
-        "compare": ("matchers side by side on the same splits", "rubricate.cli.compare"),
+        "agree": ("measure agreement between annotators", "rubricate.cli.agree"),
+        "evaluate": (
+            "measure predictions against a reference, with intervals",
+            "rubricate.cli.evaluate",
+        ),
+        "compare": ("compare matchers on the same splits", "rubricate.cli.compare"),
     },
     "Score": {
         "score": ("score notes against a rubric, with evidence", "rubricate.cli.score"),
-        "route": ("choose which items a person must see", "rubricate.cli.route"),
-        "trust": ("how far scores can be trusted", "rubricate.cli.trust"),
+        "route": ("choose which items a person must review", "rubricate.cli.route"),
+        "trust": ("check the results of a run", "rubricate.cli.trust"),
     },
     "Run a study": {
-        "plan": ("how many notes a study needs", "rubricate.cli.plan"),
-        "study": ("five phases from a question to a trusted figure", "rubricate.cli.study"),
+        "plan": ("calculate how many notes a study needs", "rubricate.cli.plan"),
+        "study": ("run a study in five phases, from question to report", "rubricate.cli.study"),
         "serve": ("annotate, curate and review in a browser", "rubricate.cli.serve"),
     },
-    "Find the words": {
-        "fit": ("let a matcher learn from annotated notes", "rubricate.cli.fit"),
+    "Train and match": {
+        "fit": ("train or fine-tune a matcher on annotated notes", "rubricate.cli.fit"),
         "match": ("find the spans that express each feature", "rubricate.cli.match"),
-        "lexicon": ("build and look into the lexicon of synonyms", "rubricate.cli.lexicon"),
+        "lexicon": ("build and show the lexicon of synonyms", "rubricate.cli.lexicon"),
+    },
+    "Change the reader": {
+        "rules": ("check tables of words and rules, and what they decide", "rubricate.cli.rules"),
+    },
+    "Set up": {
+        "completion": (
+            "print the script that completes commands in a shell",
+            "rubricate.cli.completion",
+        ),
     },
 }
-
-
-class _WrongUsage(click.ClickException):
-    """An error of ours about what was asked for."""
-
-    exit_code = 2
 
 
 class VerbGroup(click.Group):
@@ -82,28 +93,63 @@ class VerbGroup(click.Group):
             with formatter.section(section):
                 formatter.write_dl([(verb, text) for verb, (text, _) in verbs.items()])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the verbs that begin so, without importing them."""
+        return [
+            CompletionItem(verb, help=text)
+            for verbs in VERBS.values()
+            for verb, (text, _) in verbs.items()
+            if verb.startswith(incomplete)
+        ] + super(click.Group, self).shell_complete(ctx, incomplete)
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Prepare the command: whether errors are printed as JSON, and where there is colour."""
+        as_json = "--json" in args
+        try:
+            ctx = super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            raise failure_of(error, as_json=as_json) from error
+        ctx.meta[JSON_ASKED] = as_json
+        if no_colour():
+            ctx.color = False
+        return ctx
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb; our own errors become one clear message and their exit code."""
+        """Run the verb; errors that are expected become one clear message and an exit code."""
+        as_json = bool(ctx.meta.get(JSON_ASKED))
         try:
             return super().invoke(ctx)
-        except RubricateError as error:
-            if ctx.params.get("traceback"):
+        except (click.ClickException, RubricateError) as error:
+            if isinstance(error, Failure):
                 raise
-            kind = _WrongUsage if error.exit_code == 2 else click.ClickException
-            raise kind(str(error)) from error
+            if self._shows_traceback(ctx) and not isinstance(error, click.ClickException):
+                raise
+            raise failure_of(error, as_json=as_json) from error
         except OSError as error:
             # A closed pipe is how `head` says that it has enough; the rest is a disk's or a file's.
-            if ctx.params.get("traceback") or error.errno == errno.EPIPE:
+            if self._shows_traceback(ctx) or error.errno == errno.EPIPE:
                 raise
             if error.errno == errno.ENAMETOOLONG:
                 # Nobody's folders are called so: it may be a note that was pasted.
-                name = shown(str(error.filename))
-                raise _WrongUsage(f"{name}: longer than a path can be") from error
-            raise click.ClickException(str(error)) from error
+                message = f"{shown(str(error.filename))}: longer than a path can be"
+                raise WrongUsage(message, code="argument", as_json=as_json) from error
+            raise failure_of(error, as_json=as_json) from error
+
+    @staticmethod
+    def _shows_traceback(ctx: click.Context) -> bool:
+        return bool(ctx.params.get("traceback") or ctx.meta.get(VERBOSE))
 
 
-class PhaseGroup(click.Group):
+class PhaseGroup(VerbSubgroup):
     """A group that lists its commands in the order of the phases, each with an example."""
+
+    formerly: ClassVar[Mapping[str, str]] = {"audit": "check-table", "rehearse": "simulate"}
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command; an example is made for one that has none."""
@@ -122,12 +168,15 @@ class PhaseGroup(click.Group):
     epilog="Start with: rubricate describe open-notes",
 )
 @click.version_option(package_name="rubricate", message="%(prog)s %(version)s")
-@click.option("--traceback", is_flag=True, help="Show where in the program an error arose.")
-def main(traceback: bool) -> None:
+@click.option("--traceback", is_flag=True, help="Print the traceback of an error.")
+@click.pass_context
+def main(ctx: click.Context, traceback: bool) -> None:
     """Score patient notes against a rubric, with the words that express each feature.
 
     CORPUS is a file or folder in any format, or an embedded corpus: open-notes.
+    rubricate.toml, or [tool.rubricate] in pyproject.toml, sets defaults of options.
     """
+    load_configuration(ctx, (verb for verbs in VERBS.values() for verb in verbs))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A letter that the terminal or file has no place for must not end the command.

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.measuring import (
+    cluster_option,
     matching_options,
     measuring_options,
     print_measures,
@@ -16,8 +18,16 @@ from rubricate.cli.measuring import (
     shown_population,
     warn_of_lone_labels,
 )
-from rubricate.cli.options import Choice, input_hashes, keep_annotators, open_corpus, report_option
+from rubricate.cli.options import (
+    Choice,
+    check_report,
+    input_hashes,
+    keep_annotators,
+    open_corpus,
+    report_option,
+)
 from rubricate.cli.output import Answer, print_table, warn
+from rubricate.cli.places import Source
 from rubricate.display import counted, shown_number
 from rubricate.progress import shown_progress
 
@@ -28,23 +38,36 @@ if TYPE_CHECKING:
 
 #: What ``--empty`` does, in words.
 _EMPTY = {
-    "zero": "who marked nothing scores 0",
-    "agree": "two who both marked nothing score 1",
-    "skip": "rows in which somebody marked nothing are left out",
+    "zero": "an annotator who marked nothing scores 0",
+    "agree": "two annotators who both marked nothing score 1",
+    "skip": "only where both annotators marked something",
 }
+#: Of more items than this, those with the least agreement are printed.
+_MAX_ITEMS = 20
+#: Longer wordings are cut in tables on a terminal.
+_MAX_WORDING = 48
 #: How far below AC1 kappa must be for prevalence to be the reason.
 _PARADOX = 0.1
 
 
-@click.command("agree", epilog="Example: rubricate agree open-notes --where part=depth")
-@click.argument("paths", metavar="CORPUS...", nargs=-1, required=True)
-@click.option("--annotator", "annotators", multiple=True, help="Only these annotators.")
+@verb("agree", epilog="Example: rubricate agree open-notes --where part=depth")
+@click.argument("paths", metavar="CORPUS...", type=Source(), nargs=-1, required=True)
+@click.option(
+    "--annotator", "annotators", multiple=True, metavar="NAME", help="Use only these annotators."
+)
 @matching_options
 @click.option(
-    "--empty", type=Choice(["zero", "agree", "skip"]), default="zero", show_default=True,
-    help="Per-note spans where somebody marked nothing: 0, 1 if both did, or left out.",
+    "--empty", type=Choice(["zero", "agree", "skip"]),
+    help="Notes in which an annotator marked nothing: leave them out (skip, the default), score 0 "
+    "(zero, the default with --protocol paper), or score 1 if both marked nothing (agree). "
+    "Applies to spans per note.",
 )  # fmt: skip
-@click.option("--reference-group", help="The group that is the reference across groups.")
+@click.option(
+    "--reference-group",
+    metavar="GROUP",
+    help="Group of annotators that the other groups are compared with.",
+)
+@cluster_option
 @report_option()
 @measuring_options
 def agree_command(
@@ -52,20 +75,22 @@ def agree_command(
     *,
     annotators: tuple[str, ...],
     matching: Matching,
-    empty: Empty,
+    empty: Empty | None,
     reference_group: str | None,
+    cluster: str | None,
     report: Path | None,
     where: tuple[str, ...],
     from_format: str | None,
     settings: Resampling,
     overwrite: bool,
 ) -> Answer:
-    """Measure agreement among the annotators of a CORPUS, or of several about the same notes."""
+    """Measure agreement between the annotators of one CORPUS, or of several with the same notes."""
     from rubricate.agreement import agree
     from rubricate.formats import stored_tokens
     from rubricate.formats.notes import keep_where
     from rubricate.merge import join_corpora, share_labels
 
+    check_report(report, overwrite=overwrite)
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")
     opened = [open_corpus(path, from_format=from_format) for path in paths]
@@ -94,6 +119,7 @@ def agree_command(
             reference_group=reference_group,
             tokens={note: own for path in paths for note, own in stored_tokens(path).items()},
             settings=settings,
+            cluster=cluster,
             progress=progress,
         )
     if report:
@@ -112,7 +138,7 @@ def _print(found: Agreement, report: Path | None) -> None:
     click.echo(
         f"annotators: {names}; spans {pooled.protocol} by {pooled.unit}; "
         f"{counted(pooled.coverage.n_notes, 'note')}; "
-        f"{found.pooled.settings.confidence:.0%} intervals by note, "
+        f"{found.pooled.settings.confidence:.0%} intervals by {found.pooled.unit}, "
         + shown_population(found.pooled.settings, len(pooled.characters.by("case")))
         + "\n"
     )
@@ -130,6 +156,7 @@ def _print(found: Agreement, report: Path | None) -> None:
                 for pair, e in found.pairs.items()
             ],
         )  # fmt: skip
+    _print_items(found)
     cases = found.case_table()
     if len(cases) > 1:
         click.echo("\nby case (characters F1, Jaccard, kappa; presence F1)")
@@ -141,7 +168,7 @@ def _print(found: Agreement, report: Path | None) -> None:
             ],
         )
     for groups, means in found.per_note.items():
-        _print_groups(groups, means, _EMPTY[found.empty])
+        _print_groups(found, groups, means)
     for name, value in found.chance_corrected.items():
         click.echo(
             f"\n{name.replace('_', ' ')} on presence: {shown_number(value.estimate.value)} "
@@ -149,6 +176,29 @@ def _print(found: Agreement, report: Path | None) -> None:
         )
     if report:
         click.echo(f"\nreport: {report / 'index.html'}")
+
+
+def _print_items(found: Agreement) -> None:
+    """Print agreement on the presence of each item, then on its words where both found it."""
+    lines = found.item_table()
+    some = sorted(lines, key=lambda line: line["agreed"])[:_MAX_ITEMS]
+    if len(lines) <= _MAX_ITEMS:
+        some = lines
+    which = "" if len(some) == len(lines) else f", the {len(some)} of {len(lines):,} with the least"
+    click.echo(f"\nagreement on each item{which}; words only where both found the item")
+    print_table(
+        ("item", "notes", "agreed", "kappa", "AC1", "both found", "characters F1", "exact spans"),
+        [
+            (_cut(line["wording"]), line["rows"], f"{line['agreed']:.1%}", line["kappa"],
+             line["ac1"], line["both"], line["characters_f1"], line["exact_spans_f1"])
+            for line in some
+        ],
+    )  # fmt: skip
+
+
+def _cut(wording: str) -> str:
+    """Return a wording short enough for a column."""
+    return wording if len(wording) <= _MAX_WORDING else f"{wording[: _MAX_WORDING - 1]}…"
 
 
 def _print_corrected(found: Agreement) -> None:
@@ -186,19 +236,19 @@ def _print_corrected(found: Agreement) -> None:
 
 
 def _print_groups(
-    groups: tuple[str, str], means: Mapping[str, Mapping[str, NoteMeans]], empty: str
+    found: Agreement, groups: tuple[str, str], means: Mapping[str, Mapping[str, NoteMeans]]
 ) -> None:
     one, two = (group or "everybody" for group in groups)
     features = {name: kinds for name, kinds in means.items() if name}
-    if len(features) > 20:
+    if len(features) > _MAX_ITEMS:
         features = {name: kinds for name, kinds in means.items() if not name}
     title = f"within {one}" if one == two else f"{two} against {one}"
-    click.echo(f"\nspans per note, {title}: mean F1 (SD over notes); {empty}")
+    click.echo(f"\nspans per note, {title}: mean F1 (SD over notes); {_EMPTY[found.empty]}")
     print_table(
-        ("feature", "exact", "one side boundary", "token overlap", "notes"),
+        ("item", "exact", "one side boundary", "token overlap", "notes"),
         [
             (
-                name or "all features",
+                _cut(found.corpus.feature(name).text) if name else "all items",
                 *(f"{shown_number(kinds[k].mean['f1'])} ({shown_number(kinds[k].sd['f1'])})"
                   for k in ("exact", "one_side_boundary", "token_overlap")),
                 kinds["exact"].n_notes,

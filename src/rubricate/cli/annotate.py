@@ -7,22 +7,25 @@ from pathlib import Path
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.match import find_matcher
 from rubricate.cli.options import (
     from_option,
     models_option,
     need_features,
+    note_seconds_option,
     open_corpus,
     out_option,
     overwrite_option,
     put_rubric,
-    refuse_touching,
     rubric_option,
     split_option,
     swapped_told,
 )
-from rubricate.cli.output import Answer, answering, in_words
+from rubricate.cli.output import Answer, answering, in_words, tell_failed
+from rubricate.cli.places import Source
 from rubricate.display import counted
+from rubricate.outputs import check_output
 from rubricate.progress import shown_progress
 
 EPILOG = """
@@ -30,50 +33,63 @@ Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out
 """
 
 
-@click.command("annotate", epilog=EPILOG)
-@click.argument("notes_path", metavar="NOTES")
+@verb("annotate", epilog=EPILOG)
+@click.argument("notes_path", metavar="NOTES", type=Source())
 @rubric_option
-@out_option("The page, NAME.html.")
+@out_option("The page to write, NAME.html.")
 @click.option(
     "--annotator", "annotators", multiple=True, metavar="NAME",
-    help="Who works on the page; with several, each gets one: OUT-NAME.html.",
+    help="Name of the person who annotates. Repeat it to write one page each: OUT-NAME.html.",
 )  # fmt: skip
-@click.option("--suggest", is_flag=True, help="Offer what a matcher finds.")
+@click.option("--suggest", is_flag=True, help="Show the matcher's marks as suggestions.")
 @models_option
-@click.option("--matcher", "name", help="For --suggest; encoder if it is installed, else lexicon.")
+@click.option("--matcher", "name", metavar="NAME",
+              help="Matcher for --suggest. Default: cascade.")  # fmt: skip
+@note_seconds_option
 @split_option()
 @from_option
 @overwrite_option
 @answering
 def annotate_command(
     notes_path: str, *, rubric: Path | None, out: Path, annotators: Sequence[str], suggest: bool,
-    models: Sequence[Path | str], name: str | None, where: Sequence[str], from_format: str | None,
-    overwrite: bool,
+    models: Sequence[Path | str], name: str | None, note_seconds: float, where: Sequence[str],
+    from_format: str | None, overwrite: bool,
 ) -> Answer:  # fmt: skip
-    """Make a page on which a person marks, in NOTES, the words that express each feature.
+    """Write a page on which a person marks the words in NOTES that express each feature.
 
-    The page is one file: open it in a browser, without server or network. It keeps every judgement
-    in the browser and saves NAME.jsonl, a corpus that every command reads. Annotations that NOTES
-    has already are not shown, so that two people work blind.
+    The page is one file that opens in a browser and needs no server or network. It keeps the
+    judgements in the browser and saves NAME.jsonl, a corpus that every command reads. The page
+    does not show annotations that NOTES has already. So two people can work blind.
     """
     from rubricate.matchers import predict_in_parts
-    from rubricate.reports.annotating import write_annotation_pages
+    from rubricate.reports.annotating import ANNOTATING, page_paths, write_annotation_pages
 
-    refuse_touching(notes_path, out, inside=True)
     if (models or name) and not suggest:
-        raise click.UsageError("--model and --matcher say what suggests: give --suggest as well")
+        raise click.UsageError(
+            "--model and --matcher choose the source of suggestions. Add --suggest."
+        )
     if not all(map(str.strip, annotators)):
-        raise click.UsageError("--annotator: a name must not be empty; or leave it out")
+        raise click.UsageError(
+            "--annotator: the name is empty. Give a name, or leave the option out."
+        )
+    for path in page_paths(out, annotators):
+        check_output(path, ANNOTATING, overwrite=overwrite)
     with swapped_told(notes_path, rubric):
         corpus = open_corpus(notes_path, from_format=from_format, where=where)
         if rubric:
             corpus = put_rubric(corpus.select(annotators=()), rubric)
     need_features(corpus)
-    suggested = None
+    suggested, not_matched = None, []
     if suggest:
         matcher = find_matcher(corpus, models, name)
         with shown_progress() as progress:
-            suggested = predict_in_parts(matcher, corpus.select(annotators=()), progress=progress)
+            suggested, failed = predict_in_parts(
+                matcher,
+                corpus.select(annotators=()),
+                note_seconds=note_seconds,
+                progress=progress,
+            )
+        not_matched = tell_failed(failed, "matched", len(corpus.notes))
     paths = write_annotation_pages(
         corpus, out, annotators=annotators, suggested=suggested, overwrite=overwrite
     )
@@ -84,7 +100,7 @@ def annotate_command(
         f"wrote {', '.join(pages)}: {counted(len(corpus.notes), 'note')}, "
         + counted(judgements, "judgement")
         + (f", {counted(offered, 'suggested mark')}" if suggested else "")
-        + "\nopen it in a browser; nothing leaves the computer"
+        + "\nOpen it in a browser. Nothing leaves the computer."
     )
     made = {"pages": pages, "notes": len(corpus.notes), "judgements": judgements}
-    return in_words({**made, "suggested": offered}, words)
+    return in_words({**made, "suggested": offered, "failed": not_matched}, words)

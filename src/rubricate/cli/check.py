@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.options import (
     from_option,
     open_corpus,
     overwrite_option,
-    refuse_existing,
-    refuse_touching,
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_losses, print_table
+from rubricate.cli.places import Output, Source
 from rubricate.display import counted
 from rubricate.progress import Progress, shown_progress
 from rubricate.spans import fragments_text
@@ -39,7 +39,7 @@ Example: rubricate check open-notes --fix clean --to nbme
 
 
 class Copy(NamedTuple):
-    """Where the repaired copy and its log go."""
+    """Paths of the repaired copy and of its log."""
 
     target: str
     format: str
@@ -47,18 +47,26 @@ class Copy(NamedTuple):
     overwrite: bool
 
 
-@click.command("check", epilog=EPILOG)
-@click.argument("corpus_path", metavar="CORPUS")
+@verb("check", epilog=EPILOG)
+@click.argument("corpus_path", metavar="CORPUS", type=Source())
 @from_option
 @split_option()
 @click.option("--rule", "rules", multiple=True, metavar="NAME", help="Apply only these rules.")
-@click.option("--skip", multiple=True, metavar="NAME", help="Apply all rules but these.")
-@click.option("--fix", "target", metavar="DST", help="Write a repaired copy and a log of changes.")
-@click.option("--to", "to_format", metavar="FORMAT", help="Format of the copy; default: CORPUS's.")
+@click.option("--skip", multiple=True, metavar="NAME", help="Apply all rules except these.")
+@click.option(
+    "--fix",
+    "target",
+    metavar="DST",
+    type=Output(as_text=True),
+    help="Write a repaired copy to DST, and a log of the changes.",
+)
+@click.option(
+    "--to", "to_format", metavar="FORMAT", help="Format of the copy. Default: that of CORPUS."
+)
 @click.option(
     "--log",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the log goes (.jsonl or .csv); default: DST.changes.jsonl.",
+    type=Output(dir_okay=False),
+    help="File for the log (.jsonl or .csv). Default: DST.changes.jsonl.",
 )
 @overwrite_option
 @click.option("--fail", is_flag=True, help="Exit with 1 if anything is found.")
@@ -75,21 +83,22 @@ def check_command(
     overwrite: bool,
     fail: bool,
 ) -> Answer:
-    """Find faults in the annotations of CORPUS by named rule, and repair them in a copy.
+    """Find faults in the annotations of CORPUS by named rules, and repair them in a copy.
 
-    Prints counts by rule and case and the first findings (all of them with --json): note,
-    feature, offsets and the repair. --fix applies the safe repairs; CORPUS is never touched.
+    The command prints counts by rule and case, and the first findings. --json prints all findings
+    with note, feature, offsets and repair. --fix applies the safe repairs to a copy. CORPUS itself
+    never changes.
     """
     from rubricate.checking import check_corpus, choose_rules
 
     chosen = choose_rules(rules or None, skip=skip)
     if target is None and (to_format or log):
-        raise click.UsageError("--to and --log need --fix DST")
+        raise click.UsageError("--to and --log need --fix DST.")
     copy = None
     if target is not None:
         log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
         copy = Copy(target, to_format or _format_of(corpus_path, from_format), log, overwrite)
-        _refuse_copy(corpus_path, copy)
+        _refuse_copy(copy)
     corpus = open_corpus(corpus_path, from_format=from_format, where=where, strict=False)
     names = [rule.name for rule in chosen]
     with shown_progress() as progress:
@@ -114,27 +123,32 @@ def _format_of(source: str, from_format: str | None) -> str:
     return from_format or detect_format(Path(source))
 
 
-def _refuse_copy(source: str, copy: Copy) -> None:
+def _refuse_copy(copy: Copy) -> None:
     """Refuse, before any work, a copy that would touch the source or other files."""
+    from rubricate.checking.findings import CHANGES
     from rubricate.formats import FORMATS
+    from rubricate.formats.earlier import output_kind
+    from rubricate.outputs import check_output, refuse_inputs
 
-    refuse_touching(source, copy.target, copy.log)
+    for place in (Path(copy.target), copy.log):
+        refuse_inputs(place, inside=False)
     log = copy.log.resolve()
     if Path(copy.target).resolve() in (log, *log.parents):
         raise click.UsageError(f"--log {copy.log}: it would lie in the copy; choose another place")
-    refuse_existing(copy.log, overwrite=copy.overwrite)
-    FORMATS[copy.format]  # An unknown name is refused.
+    check_output(copy.log, CHANGES, overwrite=copy.overwrite)
+    check_output(Path(copy.target), output_kind(FORMATS[copy.format]), overwrite=copy.overwrite)
 
 
 def _write_copy(corpus: Corpus, result: CheckResult, copy: Copy, progress: Progress) -> Json:
     """Write the repaired copy and its log; return where they are, and what is left to decide."""
     from rubricate.checking import check_corpus, fix_corpus, write_changes
+    from rubricate.checking.findings import CHANGES
     from rubricate.files import whole_output
     from rubricate.formats import write_corpus
 
     fixed, changes = fix_corpus(corpus, result, progress=progress)
     # The log comes with the copy or not at all.
-    with whole_output(copy.log, overwrite=copy.overwrite) as place:
+    with whole_output(copy.log, overwrite=copy.overwrite, kind=CHANGES) as place:
         write_changes(changes, place)
         lost = write_corpus(fixed, copy.target, format=copy.format, overwrite=copy.overwrite)
     left = check_corpus(fixed, rules=result.rules, progress=progress).counts

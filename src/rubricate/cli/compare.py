@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.measuring import measuring_options, shown
-from rubricate.cli.options import models_option, open_corpus, refuse_existing, report_option
-from rubricate.cli.output import Answer, print_first, print_table
+from rubricate.cli.command import Option, verb
+from rubricate.cli.measuring import cluster_option, measuring_options, shown
+from rubricate.cli.options import (
+    check_report,
+    models_option,
+    note_seconds_option,
+    open_corpus,
+    report_option,
+)
+from rubricate.cli.output import Answer, print_first, print_table, warn
+from rubricate.cli.places import Output, Source
 from rubricate.display import DASH, shown_number
 from rubricate.progress import shown_progress
 
@@ -32,46 +40,67 @@ Example: rubricate compare open-notes --where part=depth --matchers exact,fuzzy 
 """
 
 
-@click.command("compare", epilog=EPILOG)
-@click.argument("corpus_path", metavar="CORPUS")
-@click.option("--matchers", help=f"Which, separated by commas; {USUAL} where nothing is named.")
-@models_option
-@click.option("--folds", type=int, default=10, show_default=True, help="Folds of notes, or cases.")
-@click.option("--train-folds", type=int, default=1, show_default=True,
-              help="Folds to learn from: 1 of 10 is the paper's way, 9 the usual.")  # fmt: skip
-@click.option("--hold-out-cases", is_flag=True, help="Learn on other cases, test on unseen ones.")
-@click.option("--notes-per-case", metavar="0,5,10,20,40", help="A learning curve.")
-@click.option("--annotator", help="Whose annotations to learn from and test against.")
-@click.option("--set", "parameters", multiple=True, metavar="MATCHER.NAME=VALUE",
-              help="A parameter of a matcher.")  # fmt: skip
+@verb("compare", epilog=EPILOG)
+@click.argument("corpus_path", metavar="CORPUS", type=Source())
 @click.option(
-    "--keep", type=click.Path(path_type=Path), help="Folder to go on from if interrupted."
+    "--matchers", metavar="NAME,...", help=f"Matchers, separated by commas. Default: {USUAL}."
 )
+@models_option
+@click.option(
+    "--folds",
+    type=int,
+    default=10,
+    show_default=True,
+    help="Number of folds of the notes, or of the cases.",
+)
+@click.option("--train-folds", type=int, default=1, show_default=True,
+              help="Number of folds to train on. The competition's paper uses 1 of 10; 9 is "
+              "usual.")  # fmt: skip
+@click.option("--hold-out-cases", is_flag=True, help="Train on some cases and test on other cases.")
+@click.option(
+    "--notes-per-case",
+    metavar="0,5,10,20,40",
+    help="Numbers of training notes per case, for a learning curve.",
+)
+@click.option("--annotator", help="Annotator to train on and test against.")
+@click.option("--set", "parameters", multiple=True, metavar="MATCHER.NAME=VALUE",
+              help="Set a parameter of a matcher.")  # fmt: skip
+@click.option(
+    "--checkpoint-dir", "keep", cls=Option, formerly=["--keep"], metavar="FOLDER",
+    type=Output(kept=True),
+    help="Folder for finished parts. The same command continues from it.",
+)  # fmt: skip
+@note_seconds_option
+@cluster_option
 @report_option()
 @measuring_options
 def compare_command(
     corpus_path: str, *, matchers: str | None, models: Sequence[Path | str], folds: int,
     train_folds: int, hold_out_cases: bool, notes_per_case: str | None, annotator: str | None,
-    parameters: Sequence[str], keep: Path | None, report: Path | None, where: Sequence[str],
-    from_format: str | None, settings: Resampling, overwrite: bool,
+    parameters: Sequence[str], keep: Path | None, note_seconds: float, cluster: str | None,
+    report: Path | None, where: Sequence[str], from_format: str | None, settings: Resampling,
+    overwrite: bool,
 ) -> Answer:  # fmt: skip
-    """Fit and test matchers on the same splits of CORPUS, and compare them with intervals.
+    """Train and test matchers on the same splits of CORPUS, and compare them with intervals.
 
-    Folds are grouped by note and the same for all. Prints characters F1 and presence F1, their
-    mean and SD over cases as the paper's section 6 does, and the annotators' own agreement.
+    All annotations of a note are in one fold. The command prints F1 of characters and of presence,
+    the mean and standard deviation over cases, and the agreement between the annotators.
     """
+    from rubricate.matchers import failures_in_words
     from rubricate.trials import run_trials
 
-    if report:
-        refuse_existing(report / "index.html", overwrite=overwrite)
+    check_report(report, overwrite=overwrite)
     trials = _trials(matchers, models, parameters, hold_out_cases)
     dealing = Dealing(folds, train_folds, hold_out_cases, _counts(notes_per_case))
     corpus = open_corpus(corpus_path, from_format=from_format, where=where)
     with shown_progress() as progress:
         result = run_trials(
             corpus, trials, dealing.splits(corpus, settings.seed), annotator=annotator,
-            settings=settings, keep=keep, progress=progress,
+            settings=settings, keep=keep, note_seconds=note_seconds, cluster=cluster,
+            progress=progress,
         )  # fmt: skip
+    for name, failed in result.failed.items():
+        warn(f"{name}: {failures_in_words(failed, 'used')}")
     if report:
         from rubricate.reports.comparison import comparison_page
         from rubricate.reports.page import write_report
@@ -92,7 +121,7 @@ def compare_command(
 def _trials(
     matchers: str | None, models: Sequence[Path | str], given: Sequence[str], unseen: bool
 ) -> list[Trial]:
-    """Return what is to be tried, each once, its parameters checked before any work."""
+    """Return the matchers to compare, each once, with checked parameters."""
     from rubricate.matchers import MATCHERS
     from rubricate.matchers.matcher import check_parameters
     from rubricate.trials import Trial
@@ -100,7 +129,7 @@ def _trials(
     wanted = (matchers or ("" if models else USUAL)).split(",")
     names = list(dict.fromkeys(name.strip() for name in wanted if name.strip()))
     if not names and not models:
-        raise click.UsageError("--matchers: name at least one")
+        raise click.UsageError("--matchers: name at least one matcher.")
     for setting in given:
         name, dot, _ = setting.partition("=")[0].partition(".")
         if not dot or name not in names:
@@ -144,7 +173,7 @@ def _parameters(name: str, given: Sequence[str], unseen: bool) -> Json:
 
 @dataclass(frozen=True)
 class Dealing:
-    """What is learned from and what is tested on."""
+    """Settings of the splits into training and test notes."""
 
     folds: int
     train_folds: int
@@ -164,7 +193,7 @@ class Dealing:
 
     @property
     def in_words(self) -> str:
-        """What was learned from what."""
+        """Description of the splits, for the output."""
         n = self.folds
         if self.hold_out_cases:
             return f"Cases were dealt into {n} groups; each was left out of learning once."

@@ -6,31 +6,42 @@ from pathlib import Path
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.options import (
     from_option,
     keep_annotators,
     keep_asked_cases,
     open_corpus,
     overwrite_option,
-    refuse_touching,
     rubric_option,
     senior_option,
     split_option,
 )
-from rubricate.cli.output import Answer, answering, warn, written
+from rubricate.cli.output import Answer, answering, inform, written
+from rubricate.cli.places import Output, Source
+from rubricate.outputs import check_output, refuse_inputs
 
 
-@click.command("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
-@click.argument("source", metavar="SRC")
-@click.argument("target", metavar="DST")
-@click.option("--to", "to_format", required=True, metavar="FORMAT", help="Format to write.")
+@verb("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
+@click.argument("source", metavar="SRC", type=Source())
+@click.argument("target", metavar="DST", type=Output(as_text=True))
+@click.option(
+    "--to", "to_format", required=True, metavar="FORMAT", help="Format to write, e.g. brat."
+)
 @rubric_option
 @from_option
 @split_option()
 @click.option("--annotator", "annotators", multiple=True, help="Keep only these annotators.")
 @senior_option
-@click.option("--like", metavar="CORPUS", help="The corpus that SRC, a submission, speaks of.")
-@click.option("--strict", is_flag=True, help="Refuse if the target cannot hold everything.")
+@click.option(
+    "--like",
+    metavar="CORPUS",
+    type=Source(),
+    help="Corpus with the notes, if SRC is a submission without notes.",
+)
+@click.option(
+    "--strict", is_flag=True, help="Stop with an error if the format cannot hold everything."
+)
 @overwrite_option
 @answering
 def convert_command(
@@ -49,16 +60,18 @@ def convert_command(
 ) -> Answer:
     """Read SRC and write it to DST in another format.
 
-    What the target cannot hold is counted and named. Formats: parquet, jsonl (ours, lossless),
-    nbme, submission, brat, webanno, cas, cas-json, labelstudio, doccano, prodigy, docbin,
-    pubannotation, bioc, bioc-xml, datasets, ebmnlp, conll; conllu, fhir, table and texts (notes
-    without annotations) are only read.
+    The command counts and names everything that the target format cannot hold. Formats: parquet
+    and jsonl (both lossless), nbme, submission, brat, webanno, cas, cas-json, labelstudio,
+    doccano, prodigy, docbin, pubannotation, bioc, bioc-xml, datasets, ebmnlp, conll. The formats
+    conllu, fhir, table and texts can only be read.
     """
     from rubricate.formats import FORMATS, write_corpus, writer_of
+    from rubricate.formats.earlier import output_kind
     from rubricate.progress import shown_progress
 
     writer_of(to_format)  # A name that will not do is refused before any work.
-    refuse_touching(source, target)
+    refuse_inputs(Path(target), inside=False)
+    check_output(Path(target), output_kind(FORMATS[to_format]), overwrite=overwrite)
     other = None if like is None else open_corpus(like)
     corpus = open_corpus(source, from_format=from_format, where=where, like=other, rubric=rubric)
     corpus = keep_annotators(keep_asked_cases(corpus, where), annotators)
@@ -73,5 +86,5 @@ def convert_command(
         )
     if not FORMATS[to_format].looks_like(Path(target)):
         what = f"the name {Path(target).name!r} does not tell the format: read it again with"
-        warn(f"{what} --from {to_format}", word="note")
+        inform(f"{what} --from {to_format}")
     return written({"target": target, "format": to_format}, corpus, lost)

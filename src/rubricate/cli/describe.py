@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.options import (
     from_option,
     keep_asked_cases,
@@ -15,13 +16,14 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_first, print_table
+from rubricate.cli.places import Source
 
 if TYPE_CHECKING:
     from rubricate.summary import CorpusSummary
 
 
-@click.command("describe", epilog="Example: rubricate describe open-notes --where split=test")
-@click.argument("corpus_path", metavar="CORPUS")
+@verb("describe", epilog="Example: rubricate describe open-notes --where split=test")
+@click.argument("corpus_path", metavar="CORPUS", type=Source())
 @from_option
 @split_option()
 @senior_option

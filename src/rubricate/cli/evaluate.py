@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.measuring import (
+    cluster_option,
     matching_options,
     measuring_options,
     print_measures,
@@ -16,18 +18,19 @@ from rubricate.cli.measuring import (
     shown_population,
     warn_of_lone_labels,
 )
-from rubricate.cli.options import Choice, input_hashes, open_corpus, report_option
+from rubricate.cli.options import Choice, check_report, input_hashes, open_corpus, report_option
 from rubricate.cli.output import Answer, print_table, warn
-from rubricate.display import counted, shown_number
+from rubricate.cli.places import Source
+from rubricate.display import counted, shown_number, shown_p
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.agreement.agree import BelowCeiling
     from rubricate.corpus import Corpus
     from rubricate.evaluation import SystemsEvaluation
-    from rubricate.measures import Matching
+    from rubricate.measures import Evaluation, Matching
     from rubricate.measures.intervals import EvaluationWithIntervals
-    from rubricate.measures.pairing import Missing
+    from rubricate.measures.pairing import Missing, Unknown
     from rubricate.stats import Resampling
 
 EPILOG = """
@@ -35,27 +38,43 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 """
 
 
-@click.command("evaluate", epilog=EPILOG)
-@click.argument("reference_path", metavar="REFERENCE")
-@click.argument("predicted_paths", metavar="PREDICTED...", nargs=-1, required=True)
-@click.option("--reference-annotator", help="Whose annotations are the reference.")
-@click.option("--predicted-annotator", help="Whose annotations are measured.")
+@verb("evaluate", epilog=EPILOG)
+@click.argument("reference_path", metavar="REFERENCE", type=Source())
+@click.argument("predicted_paths", metavar="PREDICTED...", type=Source(), nargs=-1, required=True)
+@click.option("--reference-annotator", help="Annotator in REFERENCE to compare with.")
+@click.option("--predicted-annotator", help="Annotator in PREDICTED to measure.")
 @click.option(
     "--missing", type=Choice(["empty", "error", "skip"]), default="empty", show_default=True,
-    help="Rows without a prediction: nothing found, an error, or left out.",
+    help="Rows without a prediction: count as nothing found (empty), stop (error), or leave out "
+    "(skip).",
+)  # fmt: skip
+@click.option(
+    "--unknown", type=Choice(["error", "skip"]), default="error", show_default=True,
+    help="Predicted notes or items that REFERENCE does not have, as in the reference of a study: "
+    "stop (error), or leave them out (skip).",
 )  # fmt: skip
 @matching_options
-@click.option("--weights", metavar="NAME", help="Metadata field with inclusion probabilities.")
 @click.option(
-    "--ceiling", "ceiling_path", metavar="CORPUS", help="Annotators to take the human line from."
+    "--weights",
+    metavar="NAME",
+    help="Metadata field of the notes with their inclusion probabilities.",
+)
+@click.option(
+    "--ceiling",
+    "ceiling_path",
+    metavar="CORPUS",
+    type=Source(),
+    help="Corpus whose inter-annotator agreement is shown for comparison.",
 )
 @click.option(
     "--margin",
     type=float,
-    help="Test that a system is not worse than annotators, or the first system, by more than this.",
+    help="Test whether a system is worse than the annotators, or than the first system, by more "
+    "than this margin.",
 )
+@cluster_option
 @report_option()
-@click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED, if not found.")
+@click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED. Default: detect it.")
 @measuring_options
 def evaluate_command(
     reference_path: str,
@@ -64,10 +83,12 @@ def evaluate_command(
     reference_annotator: str | None,
     predicted_annotator: str | None,
     missing: Missing,
+    unknown: Unknown,
     matching: Matching,
     weights: str | None,
     ceiling_path: str | None,
     margin: float | None,
+    cluster: str | None,
     report: Path | None,
     predicted_from: str | None,
     where: tuple[str, ...],
@@ -77,13 +98,14 @@ def evaluate_command(
 ) -> Answer:
     """Measure one or more PREDICTED corpora against REFERENCE, with intervals by note.
 
-    Any format will do, a submission.csv too. Both sides must speak of the same notes. With several
-    systems, each is compared with the first.
+    Every format can be read, also a submission.csv. Both sides must contain the same notes. With
+    several systems, each is compared with the first one.
     """
     from rubricate.evaluation import evaluate_systems
     from rubricate.formats.notes import keep_where
     from rubricate.merge import share_labels
 
+    check_report(report, overwrite=overwrite)
     if margin is not None and ceiling_path is None and len(predicted_paths) < 2:
         raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")
 
@@ -103,10 +125,12 @@ def evaluate_command(
             reference_annotator=reference_annotator,
             predicted_annotator=predicted_annotator,
             missing=missing,
+            unknown=unknown,
             matching=matching,
             weights=weights,
             ceiling=open_corpus(ceiling_path, where=where) if ceiling_path else None,
             settings=settings,
+            cluster=cluster,
             margin=margin,
             progress=progress,
         )
@@ -161,7 +185,7 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
             [
                 (f"{c.first} - {c.second}", what, c.differences[what,].difference.value,
                  shown(c.differences[what,].difference),
-                 shown_number(c.differences[what,].p_value, ".4f"))
+                 shown_p(c.differences[what,].p_value))
                 for c in found.comparisons
                 for what in ("characters", "presence")
             ],
@@ -171,8 +195,8 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
         both = "shown" if test.equivalent else "not shown"
         click.echo(
             f"{name}, {what}: not worse by more than {test.margin:g}: {verdict} "
-            f"(p {shown_number(test.p_non_inferior, '.4f')}); within {test.margin:g}: {both} "
-            f"(p {shown_number(test.p_equivalent, '.4f')})"
+            f"(p {shown_p(test.p_non_inferior)}); within {test.margin:g}: {both} "
+            f"(p {shown_p(test.p_equivalent)})"
         )
     if report:
         click.echo(f"report: {report / 'index.html'}")
@@ -181,12 +205,14 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
 def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeiling]) -> None:
     """Print what one system reached, and how far below the annotators it stays."""
     evaluation = system.evaluation
+    click.echo(evaluation.decisions())
+    _print_four_cells(evaluation)
     click.echo(
         f"{counted(evaluation.coverage.n_notes, 'note')}, "
         f"{counted(evaluation.coverage.n_rows, 'row')}; "
         f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}; "
         f"spans {evaluation.protocol} by {evaluation.unit}; "
-        f"{system.settings.confidence:.0%} intervals by note, "
+        f"{system.settings.confidence:.0%} intervals by {system.unit}, "
         + shown_population(system.settings, len(evaluation.characters.by("case")))
     )
     print_measures(system)
@@ -201,6 +227,16 @@ def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeil
             f"the annotators' own F1 of {shown_number(one.ceiling.value)} ({shown(one.ceiling)}; "
             f"{counted(one.ceiling_notes, 'note')})"
         )
+
+
+def _print_four_cells(evaluation: Evaluation) -> None:
+    """Print the decisions on presence as a table of two by two."""
+    tp, fp, fn, tn = evaluation.presence.values.sum(axis=0).tolist()
+    print_table(
+        ("decisions", "found", "not found"),
+        [("stated in the reference", tp, fn), ("not stated in the reference", fp, tn)],
+    )
+    click.echo()
 
 
 def _print_calibration(system: EvaluationWithIntervals) -> None:

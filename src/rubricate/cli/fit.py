@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.options import (
     ModelName,
+    check_report,
     features_per_pass_option,
     from_option,
     input_hashes,
     load_models,
     need_features,
+    note_seconds_option,
     open_corpus,
     out_option,
     overwrite_option,
-    refuse_existing,
     report_option,
     rubric_option,
+    seed_option,
     set_features_per_pass,
     split_option,
 )
-from rubricate.cli.output import Answer, answering, in_words, warn
+from rubricate.cli.output import Answer, answering, in_words, tell_failed, warn
+from rubricate.cli.places import Source
 from rubricate.display import counted
 from rubricate.errors import InputError
+from rubricate.outputs import check_output
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -36,55 +41,87 @@ if TYPE_CHECKING:
     from rubricate.matchers.matcher import Matcher
 
 
-@click.command(
+@verb(
     "fit", epilog="Example: rubricate fit open-notes --where case=4 --where split=train --out model"
 )
-@click.argument("corpus_path", metavar="CORPUS")
-@click.option("--matcher", "name", help="Which matcher; lexicon where neither is said.")
+@click.argument("corpus_path", metavar="CORPUS", type=Source())
+@click.option("--matcher", "name", metavar="NAME",
+              help="Matcher to train. Default: the one that score uses.")  # fmt: skip
 @click.option("--model", type=ModelName(), metavar="MODEL",
-              help="Go on from a model of `fit`, or from fast, accurate or cascade.")  # fmt: skip
-@out_option("Folder of the model.")
-@click.option("--annotator", help="Whose annotations to learn from.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter.")
+              help="Model to fine-tune: a model folder, or fast, accurate, cascade.")  # fmt: skip
+@out_option("Folder for the model.")
+@click.option("--annotator", help="Annotator whose annotations are used.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the matcher."
+)
 @features_per_pass_option
-@report_option("Write an HTML page with the curves of training.")
+@note_seconds_option
+@click.option("--folds", type=int, default=2, show_default=True,
+              help="Parts of the notes for the comparison with the unfitted model; 0 for none. "
+              "Each part takes about as long as it takes to learn from the others.")  # fmt: skip
+@click.option("--even-if-worse", is_flag=True,
+              help="Write the model even if it is worse than the unfitted one.")  # fmt: skip
+@seed_option
+@report_option("Write an HTML page with the training curves into this folder.")
 @rubric_option
-@split_option("Learn only from these notes, e.g. split=train.")
+@split_option("Use only notes with this metadata for training, e.g. split=train.")
 @from_option
 @overwrite_option
 @answering
 def fit_command(
     corpus_path: str, *, name: str | None, model: Path | str | None, out: Path,
     annotator: str | None, settings: Sequence[str], features_per_pass: int | str | None,
-    report: Path | None, rubric: Path | None, where: Sequence[str], from_format: str | None,
-    overwrite: bool,
+    note_seconds: float, folds: int, even_if_worse: bool, seed: int, report: Path | None,
+    rubric: Path | None, where: Sequence[str], from_format: str | None, overwrite: bool,
 ) -> Answer:  # fmt: skip
-    """Fit a matcher to the annotated notes of CORPUS and save it as a folder of readable files."""
-    from rubricate.matchers.matcher import learning_annotator
+    """Train a matcher on the annotated notes of CORPUS and save it as a folder.
+
+    First the fitted model is compared with the unfitted one, on notes of CORPUS that it did not
+    learn from; one that decides more items wrongly is not written.
+    """
+    from rubricate.learning import compare_fitted, refuse_worse
+    from rubricate.matchers import fit_apart
+    from rubricate.matchers.matcher import learning_annotator, needs_notes
+    from rubricate.matchers.model_files import MODEL
     from rubricate.rubric import HUMAN
 
-    refuse_existing(out, overwrite=overwrite)
-    matcher = _start(name, model, parse_settings(settings))
-    set_features_per_pass(matcher, features_per_pass)
+    check_output(out, MODEL, overwrite=overwrite)
+
+    def make() -> Matcher:
+        matcher = _start(name, model, parse_settings(settings))
+        set_features_per_pass(matcher, features_per_pass)
+        return matcher
+
+    matcher = make()
     if report is not None:
         _need_report(matcher, report, out, overwrite=overwrite)
     corpus = open_corpus(corpus_path, from_format=from_format, where=where, rubric=rubric)
     need_features(corpus)
-    begun = time.monotonic()
     with shown_progress() as progress:
-        matcher.fit(corpus, annotator=annotator, progress=progress)
+        comparison = compare_fitted(
+            make, corpus, annotator=annotator, folds=folds, seed=seed,
+            note_seconds=note_seconds, progress=progress,
+        ) if folds else None  # fmt: skip
+        if not even_if_worse:
+            refuse_worse(comparison)
+        begun = time.monotonic()
+        failed = fit_apart(
+            matcher, corpus, annotator=annotator, note_seconds=note_seconds, progress=progress
+        )
     seconds = time.monotonic() - begun
+    left_out = tell_failed(failed, "learned from", len(corpus.notes))
     matcher.save(out, overwrite=overwrite)
     who = learning_annotator(corpus, annotator)
     n_notes, judged = 0, ""
     if who:
         # People may have seen some notes only, and of a run some items of them.
         own = corpus.rows.annotator == corpus.annotator_index[who]
-        n_notes = len(set(corpus.rows.note[own].tolist()))
+        left = {corpus.note_index[one.note] for one in failed}
+        n_notes = len(set(corpus.rows.note[own].tolist()) - left)
         if corpus.annotators[corpus.annotator_index[who]].group == HUMAN:
             judged = f", as {who} judged them"
     if not n_notes:
-        warn("no note is annotated: the model knows the rubric alone")
+        warn("No annotated notes found. The model was built from the rubric only.")
     cases = {note.case for note in corpus.notes}
     n_features = sum(feature.case in cases for feature in corpus.features)
     result = {
@@ -94,29 +131,41 @@ def fit_command(
         "notes": n_notes,
         "features": n_features,
         "parameters": matcher.get_params(),
+        "comparison": None if comparison is None else comparison.to_dict(),
+        "failed": left_out,
     }
-    words = (
+    if n_notes and folds and comparison is None and not needs_notes(matcher):
+        warn(
+            f"Too few annotated notes with different texts for a comparison; it needs {folds}. "
+            "Nobody knows whether the fitted model is better."
+        )
+    lines = [] if comparison is None else comparison.sentences()
+    lines.append(
         f"wrote {out}: {matcher.name} learned from {counted(n_notes, 'note')} "
         f"and {counted(n_features, 'feature')}{judged}"
     )
     if report is not None:
         facts = {"time of fitting": f"{seconds:,.0f} s", **input_hashes((corpus_path,))}
         result["report"] = str(_write_report(report, matcher, corpus, facts, overwrite))
-        words += f"\nreport: {result['report']}"
-    return in_words(result, words)
+        lines.append(f"report: {result['report']}")
+    return in_words(result, "\n".join(lines))
 
 
 def _start(name: str | None, model: Path | str | None, settings: Json) -> Matcher:
-    """Return what learns: a new matcher, or a model that goes on, with parameters of its own."""
-    from rubricate.matchers import make_matcher
+    """Return a new matcher, or a model to fine-tune, with its parameters."""
+    from rubricate.matchers import default_matcher, make_matcher
     from rubricate.matchers.matcher import check_parameters
 
     if model is None:
-        check_settings(name or "lexicon", settings)
-        return make_matcher(name or "lexicon", **settings)
+        name = name or default_matcher()
+        check_settings(name, settings)
+        return make_matcher(name, **settings)
     matcher: Matcher = load_models([model])
     if name not in (None, matcher.name):
-        raise click.UsageError(f"--matcher {name}: the model {model} is of {matcher.name}")
+        raise click.UsageError(
+            f"--matcher {name} does not match the model {model}, which was trained with "
+            f"{matcher.name}. Leave --matcher out."
+        )
     check_parameters(type(matcher), settings)
     for parameter, value in settings.items():
         setattr(matcher, parameter, value)
@@ -130,9 +179,10 @@ def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) 
     if not isinstance(matcher, ReportsTraining):
         raise InputError(
             f"--report: {matcher.name} is not trained step by step, so it has no curves to draw. "
-            "Matchers that are: encoder, bilstm-crf. Leave --report out, or use one of them."
+            "Matchers that are: cascade, encoder, bilstm-crf. Leave --report out, or use one of "
+            "them."
         )
-    refuse_existing(report / "index.html", overwrite=overwrite)
+    check_report(report, overwrite=overwrite)
     if out.resolve() in (report.resolve(), *report.resolve().parents):
         raise click.UsageError(f"--report {report}: it would lie inside the model; choose another")
 
@@ -145,7 +195,9 @@ def _write_report(
 
     found = getattr(matcher, "training_report_", None)
     if found is None:
-        raise InputError("--report: there were no annotated notes to learn from; nothing to draw")
+        raise InputError(
+            "--report: there were no annotated notes to train on, so there is nothing to draw"
+        )
     parameters = {f"parameter {k}": v for k, v in matcher.get_params().items() if v is not None}
     page = training_page(
         found,

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import There, out_option, overwrite_option, refuse_existing
-from rubricate.cli.output import Answer, answering, in_words, print_table
+from rubricate.cli.command import VerbSubgroup
+from rubricate.cli.options import out_option, overwrite_option
+from rubricate.cli.output import Answer, answering, in_words, inform, print_table
+from rubricate.cli.places import There
 
 if TYPE_CHECKING:
     from rubricate.lexicon.groups import Lexicon
@@ -18,38 +20,42 @@ Example: rubricate lexicon show --phrase "shortness of breath"
 """
 
 
-@click.group("lexicon", epilog=SHOW_EPILOG)
+@click.group("lexicon", cls=VerbSubgroup, epilog=SHOW_EPILOG)
 def lexicon_command() -> None:
-    """Build a lexicon of synonyms, or look into one.
+    """Build a lexicon of synonyms, or show one.
 
-    The embedded lexicon (clinical shorthand and lay terms) is always there.
+    The embedded lexicon has clinical abbreviations and lay terms.
     """
 
 
 @lexicon_command.command(
     "build", epilog="Example: rubricate lexicon build --out lexicon --umls 2025AA/META/MRCONSO.RRF"
 )
-@out_option("Folder to write.")
+@out_option("Folder for the lexicon.")
 @click.option(
     "--source", "sources", multiple=True, metavar="NAME",
-    help="Only this source beside the embedded one; may be given again. All installed if absent.",
+    help="Source to use beside the embedded one. Can be given several times. Default: all that "
+    "are installed.",
 )  # fmt: skip
-@click.option("--umls", type=There(dir_okay=False), help="Your own licensed MRCONSO.RRF (or .gz).")
+@click.option(
+    "--umls", type=There(dir_okay=False), help="File MRCONSO.RRF (or .gz) of your UMLS licence."
+)
 @click.option(
     "--wordnet",
     type=There(file_okay=False),
-    help="Folder of WordNet's dictionary files, where it is not the usual one.",
+    help="Folder with the dictionary files of WordNet. Default: the usual place.",
 )
 @overwrite_option
 @answering
 def build_command(
     out: Path, sources: tuple[str, ...], umls: Path | None, wordnet: Path | None, overwrite: bool
 ) -> Answer:
-    """Gather synonyms from the sources that are installed and say what the lexicon holds."""
+    """Collect synonyms from the installed sources, and print a summary of the lexicon."""
     from rubricate.lexicon.build import SOURCES, build_lexicon, find_sources
-    from rubricate.lexicon.store import save_lexicon
+    from rubricate.lexicon.store import LEXICON, save_lexicon
+    from rubricate.outputs import check_output
 
-    refuse_existing(out, overwrite=overwrite)  # Reading UMLS takes minutes.
+    check_output(out, LEXICON, overwrite=overwrite)  # Reading UMLS takes minutes.
     paths = {name: path for name, path in (("umls", umls), ("wordnet", wordnet)) if path}
     lexicon = build_lexicon(sources=sources or None, paths=paths)
     save_lexicon(lexicon, out, overwrite=overwrite)
@@ -59,18 +65,18 @@ def build_command(
     def say() -> None:
         _print_summary(lexicon)
         for name, how in missing.items():
-            click.echo(f"not installed: {name} ({how})", err=True)
-        click.echo(f"written to {out}", err=True)
+            inform(f"not installed: {name} ({how})")
+        inform(f"written to {out}")
 
     return Answer({**_as_json(lexicon), "missing": missing, "path": str(out)}, say)
 
 
 @lexicon_command.command("show", epilog=SHOW_EPILOG)
 @click.argument("folder", required=False, type=There(file_okay=False))
-@click.option("--phrase", help="Print the synonyms of this phrase, each with its source.")
+@click.option("--phrase", help="Print the synonyms of this phrase with their sources.")
 @answering
 def show_command(folder: Path | None, phrase: str | None) -> Answer:
-    """Say what the lexicon in FOLDER holds; the embedded one if FOLDER is absent."""
+    """Print a summary of the lexicon in FOLDER. Default: the embedded lexicon."""
     from rubricate.lexicon.store import load_default_lexicon
 
     lexicon = load_default_lexicon(folder)

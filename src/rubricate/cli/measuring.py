@@ -10,6 +10,7 @@ import click
 
 from rubricate.cli.options import (
     Choice,
+    F,
     confidence_option,
     from_option,
     overwrite_option,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class TableName(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
-    """A name of a table of `stats`, loaded when somebody asks for help or for the value."""
+    """A name of a table of `stats`; the table is loaded on first use."""
 
     def __init__(self, table: str, *, check: bool = True) -> None:
         self.name = "name"
@@ -72,15 +73,26 @@ def measuring_options(function: Callable[..., Answer]) -> Callable[..., None]:
     """Add what all that measure can be told: which notes, how intervals are made, how to answer."""
     method = click.option(
         "--interval", "method", type=TableName("BOOTSTRAP_METHODS"), default="bca",
-        show_default=True, help="Kind of bootstrap interval, by note.",
+        show_default=True, help="Kind of bootstrap interval; notes are resampled.",
     )  # fmt: skip
     population = click.option(
         "--population", type=TableName("POPULATIONS"), default="these-cases", show_default=True,
-        help="What intervals over all cases are about: other notes, or other cases too.",
+        help="Population of the intervals over all cases: other notes of these cases, or also "
+        "other "
+        "cases.",
     )  # fmt: skip
     answered = overwrite_option(answering(resampled(function)))
     more = confidence_option(resamples_option(method(population(seed_option(answered)))))
     return split_option()(from_option(more))
+
+
+def cluster_option(function: F) -> F:
+    """Add the field whose notes go together, as those of one patient do."""
+    return click.option(
+        "--cluster", metavar="FIELD",
+        help="Metadata field of the notes, such as the patient, whose notes belong together. "
+        "Intervals resample its values instead of notes.",
+    )(function)  # fmt: skip
 
 
 def matching_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,11 +106,11 @@ def matching_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     own_unit = click.option(
         "--unit", type=Choice(["character", "token"]), default="token", show_default=True,
-        help="What spans' ends are compared in.",
+        help="Unit in which the ends of spans are compared.",
     )  # fmt: skip
     own_protocol = click.option(
         "--protocol", type=Choice(["one-to-one", "both-sides", "paper"]), default="one-to-one",
-        show_default=True, help="What counts as a hit between spans.",
+        show_default=True, help="Rule by which two spans count as the same.",
     )  # fmt: skip
     return own_protocol(own_unit(command))
 

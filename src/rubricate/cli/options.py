@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rubricate.cli.output import warn
-from rubricate.errors import OutputExistsError, RubricateError, UnknownNameError, did_you_mean
-from rubricate.files import near_paths
+from rubricate.cli.command import Option
+from rubricate.cli.output import inform
+from rubricate.cli.places import Output, Source, There
+from rubricate.errors import RubricateError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
@@ -19,75 +20,80 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what is already there.")
-senior_option = click.option(
-    "--senior", "seniors", multiple=True, metavar="ANNOTATOR",
-    help="One annotation of all: this annotator's; the others' where this one found nothing.",
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace existing output.")
+accept_log_option = click.option(
+    "--accept-log", is_flag=True,
+    help="Go on with a log of decisions that is not the one the run knows, and record that in it.",
 )  # fmt: skip
-seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of everything left to chance."
-)
+senior_option = click.option(
+    "--prefer-annotator", "seniors", cls=Option, formerly=["--senior"], multiple=True,
+    metavar="ANNOTATOR",
+    help="Merge all annotators into one: use this annotator's marks, and the others' marks only "
+    "where this annotator found nothing. Can be given several times.",
+)  # fmt: skip
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 
-confidence_option = click.option("--confidence", type=float, default=0.95, show_default=True)
-resamples_option = click.option("--resamples", type=int, default=2000, show_default=True)
+confidence_option = click.option(
+    "--confidence", type=float, default=0.95, show_default=True,
+    help="Confidence level of the intervals.",
+)  # fmt: skip
+resamples_option = click.option(
+    "--resamples", type=int, default=2000, show_default=True,
+    help="Number of bootstrap samples for the intervals.",
+)  # fmt: skip
 matcher_option = click.option(
-    "--matcher", help="Without --model; encoder if it is installed, else lexicon."
-)
+    "--matcher", metavar="NAME",
+    help="Matcher that knows only the rubric: cascade (default), encoder, lexicon, synonyms, fuzzy "
+    "or exact. Not together with --model.",
+)  # fmt: skip
 
 
 class Choice(click.Choice[str]):
-    """One of some names; another is told the nearest."""
+    """A choice of names; the error for another name suggests the nearest."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; a usage error if it is none of them."""
         if value not in self.choices:
             hint = did_you_mean(str(value), self.choices)
-            self.fail(f"{value!r} is none{hint} Known: {', '.join(self.choices)}", param, ctx)
+            self.fail(
+                f"{value!r} is not a valid choice{hint} Choose from: {', '.join(self.choices)}",
+                param,
+                ctx,
+            )
         return str(value)
-
-
-class There(click.Path):
-    """A file or folder that is there; the nearest name beside one that is not is told."""
-
-    def __init__(self, *, file_okay: bool = True, dir_okay: bool = True) -> None:
-        super().__init__(exists=True, file_okay=file_okay, dir_okay=dir_okay, path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; a usage error if nothing is there."""
-        place = Path(value)
-        if not place.exists():
-            self.fail(f"{place}: no such file or folder{near_paths(place)}", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 def out_option(help_text: str) -> Callable[[F], F]:
     """Return the option ``--out``, which a command cannot do without."""
-    return click.option("--out", required=True, type=click.Path(path_type=Path), help=help_text)
+    return click.option("--out", required=True, type=Output(), help=help_text)
 
 
 rubric_option = click.option(
-    "--rubric", type=There(), help="A rubric file; by default the notes' own."
-)
+    "--rubric", type=There(), metavar="FILE",
+    help="Rubric file. Default: the rubric that comes with the notes.",
+)  # fmt: skip
 
 
 def from_option(function: F) -> F:
-    """Add the options of all that read: ``--from``, ``--columns``, ``--case`` and ``--limit``."""
+    """Add the options of reading: ``--from``, ``--columns``, ``--assign-case``, ``--limit``."""
     limit = click.option(
         "--limit", multiple=True, metavar="NAME=VALUE", expose_value=False,
         callback=_put_limits_in_force,
-        help="Read larger inputs than usual, e.g. cells=5000000 (docs/formats.md).",
+        help="Allow larger inputs than usual, e.g. cells=5000000. See the page on formats.",
     )  # fmt: skip
     named = click.option(
         "--from", "from_format", metavar="FORMAT",
-        help="Format of the input; found by looking if absent.",
+        help="Format of the input. Default: detect it.",
     )  # fmt: skip
     columns = click.option(
         "--columns", metavar="NAME=COLUMN,...", expose_value=False, callback=_understand_columns,
-        help="Columns of a table of notes, e.g. id=student_id,text=note,case=station.",
+        help="Names of the columns in a table of notes, e.g. id=student_id,text=note,case=station.",
     )  # fmt: skip
     case = click.option(
-        "--case", metavar="NAME", expose_value=False, callback=_understand_case,
-        help="The case of all notes of a table or a folder of texts.",
+        "--assign-case", cls=Option, formerly=["--case"], metavar="NAME", expose_value=False,
+        callback=_understand_case,
+        help="Assign this case to every note of a table or of a folder of texts. To choose notes "
+        "of a case, use --where case=NAME.",
     )  # fmt: skip
     return named(columns(case(limit(function))))
 
@@ -99,7 +105,7 @@ def _understand_columns(context: click.Context, option: click.Parameter, value: 
         columns = parse_columns(value) if value else {}
     except RubricateError as error:
         raise click.UsageError(str(error)) from error
-    told = understood_as(columns=columns, tell=lambda line: click.echo(line, err=True))
+    told = understood_as(columns=columns, tell=inform)
     context.with_resource(told)
 
 
@@ -123,7 +129,7 @@ def _put_limits_in_force(
 
 
 def split_option(
-    help_text: str = "Only these notes, by metadata, e.g. split=test, case=0,4.",
+    help_text: str = "Use only notes with this metadata, e.g. split=test or case=0,4.",
 ) -> Callable[[F], F]:
     """Return the option ``--where NAME=VALUE`` that picks notes by their metadata."""
     return click.option(
@@ -140,9 +146,9 @@ def _conditions(
     return value
 
 
-def report_option(help_text: str = "Write an HTML page.") -> Callable[[F], F]:
+def report_option(help_text: str = "Write an HTML page into this folder.") -> Callable[[F], F]:
     """Return the option ``--report DIR``."""
-    return click.option("--report", metavar="DIR", type=click.Path(path_type=Path), help=help_text)
+    return click.option("--report", metavar="FOLDER", type=Output(kept=True), help=help_text)
 
 
 def open_corpus(
@@ -193,7 +199,7 @@ def open_rubric(path: Path) -> RubricFile:
     from rubricate.formats.rubric import read_rubric_file
 
     found = read_rubric_file(path)
-    warn(*found.notices, word="note")
+    inform(*found.notices)
     return found
 
 
@@ -224,23 +230,12 @@ def input_hashes(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def refuse_touching(source: str, *outputs: str | Path, inside: bool = False) -> None:
-    """Refuse outputs that would replace the corpus at ``source`` or lie, unless allowed, in it."""
-    origin = Path(source).resolve()
-    if not origin.exists():
-        return
-    for output in outputs:
-        place = Path(output).resolve()
-        if place == origin or place in origin.parents:
-            raise click.UsageError(f"{output}: it would replace {source}; choose another")
-        if not inside and origin.is_dir() and origin in place.parents:
-            raise click.UsageError(f"{output}: it would lie inside {source}; choose another")
+def check_report(report: Path | None, *, overwrite: bool) -> None:
+    """Refuse, before any work, a page that could not be written after it."""
+    from rubricate.outputs import PAGE, check_output
 
-
-def refuse_existing(output: Path, *, overwrite: bool) -> None:
-    """Refuse, before any work, an output that is there and may not be replaced."""
-    if output.exists() and not overwrite:
-        raise OutputExistsError(output)
+    if report is not None:
+        check_output(report / "index.html", PAGE, overwrite=overwrite)
 
 
 def keep_annotators(corpus: Corpus, names: Sequence[str]) -> Corpus:
@@ -261,12 +256,19 @@ def _per_pass(context: click.Context, option: click.Parameter, value: str | None
 
 features_per_pass_option = click.option(
     "--features-per-pass", metavar="N|all", callback=_per_pass,
-    help="Encoder: how many features it seeks in one pass over a note.",
+    help="For networks: number of features per pass over a note. More is faster.",
 )  # fmt: skip
 
 
-class ModelName(click.ParamType[Path | str]):
-    """A folder written by `fit`, or the name of what comes with the package."""
+note_seconds_option = click.option(
+    "--note-timeout", "note_seconds", cls=Option, formerly=["--note-seconds"],
+    type=click.FloatRange(0), default=120.0, show_default=True,
+    help="Time limit per note in seconds (0 = none).",
+)  # fmt: skip
+
+
+class ModelName(Source):
+    """A folder written by `fit`, or the name of a model that comes with the package."""
 
     name = "model"
 
@@ -290,15 +292,9 @@ class ModelName(click.ParamType[Path | str]):
 
 models_option = click.option(
     "--model", "models", type=ModelName(), multiple=True, metavar="MODEL",
-    help="A model of `fit`, or fast, accurate, cascade or cascade=LOW,HIGH,WRONG (what is read "
-    "again); several encoders are averaged.",
+    help="Model folder, or fast, accurate, cascade. cascade=LOW,HIGH,CHARS sets which items the "
+    "accurate model re-checks. Can be given several times to average encoders.",
 )  # fmt: skip
-
-
-def refuse_matcher_of_model(models: Sequence[Path | str], matcher: str | None) -> None:
-    """Refuse ``--matcher`` beside ``--model``: what was asked for would be passed over."""
-    if models and matcher is not None:
-        raise click.UsageError("--matcher: a model has its own matcher. Give --model or --matcher.")
 
 
 def load_models(models: Sequence[Path | str]) -> Any:
@@ -319,6 +315,6 @@ def set_features_per_pass(matcher: Any, value: int | str | None) -> None:
     if "features_per_pass" not in matcher.get_params():
         raise click.UsageError(
             f"--features-per-pass: the matcher {matcher.name!r} has no such choice. Give it with "
-            "--model fast, --model accurate or a fitted encoder."
+            "--model cascade, fast or accurate, or a fitted one of them."
         )
     matcher.features_per_pass = value

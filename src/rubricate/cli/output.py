@@ -13,17 +13,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from rubricate.cli.command import is_quiet
 from rubricate.display import counted, shown_number
+from rubricate.errors import RubricateError
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.matchers import FailedNote
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True,
+    help="Print the result as JSON, and errors as JSON to standard error.",
+)  # fmt: skip
 
 
 class Answer(NamedTuple):
-    """What a command found: for JSON (or what makes that), for people, and whether it failed."""
+    """Result of a command: data for JSON or a function that makes it, text, and failure."""
 
     value: object
     say: Callable[[], object]
@@ -99,10 +105,30 @@ def _cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def warn(*said: str, word: str = "warning") -> None:
-    """Print warnings, or what else one should know, to standard error."""
-    for one in said:
-        click.echo(f"{word}: {one}", err=True)
+def warn(*messages: str) -> None:
+    """Print warnings to standard error."""
+    for message in messages:
+        click.echo(f"{click.style('warning:', fg='yellow')} {message}", err=True)
+
+
+def inform(*messages: str) -> None:
+    """Print remarks to standard error; ``--quiet`` hides them."""
+    if is_quiet():
+        return
+    for message in messages:
+        click.echo(f"{click.style('info:', fg='cyan')} {message}", err=True)
+
+
+def tell_failed(failed: Sequence[FailedNote], what: str, n_notes: int) -> list[dict[str, str]]:
+    """Warn of the notes that failed and return them for JSON; RubricateError if all did."""
+    from rubricate.matchers import failures_in_words
+
+    if failed:
+        words = failures_in_words(failed, what)
+        if len(failed) == n_notes:
+            raise RubricateError(words)
+        warn(words)
+    return [one._asdict() for one in failed]
 
 
 def print_losses(lost: Mapping[str, int]) -> None:
@@ -113,7 +139,9 @@ def print_losses(lost: Mapping[str, int]) -> None:
         click.echo(f"lost: {count:,} {HOLDABLE[kind]}")
 
 
-def written(made: Mapping[str, str], corpus: Corpus, lost: Mapping[str, int]) -> Answer:
+def written(
+    made: Mapping[str, str], corpus: Corpus, lost: Mapping[str, int], **further: object
+) -> Answer:
     """Answer with what was made of a corpus: place, format, matcher, how much, what was lost."""
     rows = corpus.rows
     held = {"notes": len(corpus.notes), "rows": len(rows), "annotations": rows.n_annotations}
@@ -124,7 +152,7 @@ def written(made: Mapping[str, str], corpus: Corpus, lost: Mapping[str, int]) ->
         click.echo(f"wrote {place} ({named}): {words}{''.join(f' by {who}' for who in by)}")
         print_losses(lost)
 
-    return Answer({**made, **held, "lost": lost}, say)
+    return Answer({**made, **held, "lost": lost, **further}, say)
 
 
 class Told(NamedTuple):

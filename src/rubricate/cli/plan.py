@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, open_corpus, overwrite_option
-from rubricate.cli.output import Answer, answering, print_table, warn
+from rubricate.cli.output import Answer, answering, inform, print_table, warn
+from rubricate.cli.places import Output, Source
 from rubricate.cli.plan_methods import (
     KINDS,
     METHOD_OPTIONS,
     Given,
     answer,
     from_pilot,
+    given_design_effect,
     method_options,
     shown_option,
     stated,
@@ -37,41 +40,57 @@ def _options(command: F) -> F:
         (
             add("--precision", type=float, help="Expected precision, between 0 and 1."),
             add("--recall", type=float, help="Expected recall, between 0 and 1."),
-            add("--frequency", type=float, help="Share of notes with the variable."),
+            add("--frequency", type=float, help="Share of notes with the variable, between 0 and "
+                "1."),
             add("--frequency-kind", default="internal", show_default=True,
                 metavar="internal|external",
-                help="Share of notes the system finds it in, or of those that truly hold it."),
-            add("--frequency-from", metavar="CORPUS",
-                help="Estimate the frequency from a matcher's output or a pilot."),
+                help="Meaning of --frequency: share of notes in which the system finds the "
+                "variable "
+                "(internal), or share of notes that truly contain it (external)."),
+            add("--frequency-from", metavar="CORPUS", type=Source(),
+                help="Estimate the frequency from the output of a matcher or from a pilot."),
             add("--variable", help="Feature id, or a feature's whole text, for --frequency-from."),
-            add("--annotator", help="Whose annotations, for --frequency-from."),
+            add("--annotator", help="Annotator for --frequency-from."),
             add("--half-width", type=float, default=0.05, show_default=True,
-                help="Half the width the intervals may have."),
+                help="Half of the largest width of the intervals."),
             add("--confidence", type=float, default=0.95, show_default=True,
-                help="Confidence of the intervals."),
+                help="Confidence level of the intervals."),
             add("--method", default="assurance", show_default=True,
-                metavar="assurance|reported|slice|route|kappa|icc|auc|non-inferiority|sequential",
-                help="Plan for a chosen probability, with exact intervals or with those that "
-                "'study evaluate' reports, exactly as SLiCE does, or for something else."),
+                metavar="assurance|reported|slice|route|kappa|icc|icc-test|auc|non-inferiority|"
+                "non-inferiority-independent|sequential",
+                help="Planning method. assurance: the width holds with a probability of "
+                "--assurance. "
+                "reported: the same with the intervals that `study evaluate` reports. slice: as "
+                "the "
+                "program SLiCE does. The others plan for other measures."),
             add("--assurance", type=float, default=0.9, show_default=True,
-                help="Probability with which the width must hold, e.g. .8, .9 or .95."),
+                help="Probability with which the width holds, e.g. 0.8, 0.9 or 0.95."),
             add("--interval", default="clopper-pearson", show_default=True,
                 type=TableName("METHODS", check=False),
-                help="Interval that will be reported."),
+                help="Kind of interval that you will report."),
             add("--drawing", default="as-they-occur", show_default=True,
                 metavar="as-they-occur|fixed",
-                help="Notes as they occur, or fixed numbers of positives and negatives."),
-            add("--sites", type=int, default=1, show_default=True, help="Sites that share them."),
-            add("--pool", type=int, help="Notes there are to draw from."),
+                help="Sampling: notes as they occur, or fixed numbers of positives and negatives."),
+            add("--sites", type=int, default=1, show_default=True, help="Number of sites that "
+                "share the notes."),
+            add("--pool", type=int, help="Number of available notes."),
             add("--design-effect", type=float, default=1.0, show_default=True,
-                help="Variance inflation by clustering."),
-            add("--design-effect-from", metavar="FILE",
-                help="Estimate it from a pilot: CSV with successes, trials of each cluster."),
-            add("--variables", metavar="FILE",
-                help="Several variables: CSV or TOML with name, precision, recall, frequency."),
-            add("--total", type=int, help="Notes in the sample, for --variables."),
-            add("--plot", metavar="FILE",
-                help="Draw the size against what is expected, as .svg or .html."),
+                help="Design effect: variance inflation by clustering."),
+            add("--design-effect-from", metavar="FILE", type=Source(),
+                help="Estimate the design effect from a pilot: CSV with successes and trials per "
+                "cluster."),
+            add("--cluster-size", type=float,
+                help="Number of units per cluster, e.g. notes per patient. Needs "
+                "--cluster-correlation."),
+            add("--cluster-correlation", type=float,
+                help="Correlation within a cluster. The design effect is 1 + (size - 1) x "
+                "correlation."),
+            add("--variables", metavar="FILE", type=Source(),
+                help="Plan several variables: CSV or TOML with name, precision, recall and "
+                "frequency."),
+            add("--total", type=int, help="Number of notes in the sample, for --variables."),
+            add("--plot", metavar="FILE", type=Output(as_text=True),
+                help="Draw a plot of the sample size against the expected values (.svg or .html)."),
             *method_options(),
         )
     ):  # fmt: skip
@@ -79,16 +98,16 @@ def _options(command: F) -> F:
     return command
 
 
-@click.command(
+@verb(
     "plan", epilog="Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6"
 )
 @_options
 @overwrite_option
 @answering
 def plan_command(overwrite: bool, **given: Any) -> Answer:
-    """Say how many notes to annotate so that precision and recall get narrow intervals.
+    """Calculate how many notes to annotate so that precision and recall get narrow intervals.
 
-    Positives are notes in which the system finds the variable, negatives the others.
+    Positives are the notes in which the system finds the variable. Negatives are the other notes.
     """
     if given["method"] in KINDS or given["pilot"]:
         return from_pilot(given) if given["pilot"] else answer(given["method"], given)
@@ -186,14 +205,9 @@ def _target(given: Given) -> Target:
 
 
 def _design(given: Given) -> Design:
-    from rubricate.study.planning import Design, design_effect_from
+    from rubricate.study.planning import Design
 
-    effect = given["design_effect"]
-    if given["design_effect_from"]:
-        if effect != 1.0:
-            raise ArgumentError("design-effect and --design-effect-from exclude each other")
-        effect = design_effect_from(given["design_effect_from"])
-    return Design(given["method"], given["sites"], given["pool"], effect)
+    return Design(given["method"], given["sites"], given["pool"], given_design_effect(given))
 
 
 def _estimate(given: Given) -> Estimate | None:
@@ -224,7 +238,7 @@ def _print_plan(plan: Plan) -> None:
             f"the width is met with a probability of {chances['precision']:.1%} (precision) and "
             f"{chances['recall']:.1%} (recall), {name} intervals, {_drawn(plan)}"
         )
-    warn(*plan.warnings, word="note")
+    inform(*plan.warnings)
 
 
 def _drawn(plan: Plan) -> str:
@@ -251,6 +265,6 @@ def _plan_several(given: Given) -> Answer:
         )  # fmt: skip
         click.echo(f"for a sample of {found.total:,} notes")
         if found.underpowered:
-            click.echo(f"too small for: {', '.join(found.underpowered)}", err=True)
+            warn(f"too small for: {', '.join(found.underpowered)}")
 
     return Answer(found.to_dict, say)

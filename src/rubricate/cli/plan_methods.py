@@ -1,4 +1,4 @@
-"""What `rubricate plan --method` knows besides precision and recall."""
+"""Methods of `rubricate plan --method` besides precision and recall."""
 
 from __future__ import annotations
 
@@ -10,30 +10,36 @@ import click
 
 from rubricate.cli.options import open_corpus
 from rubricate.cli.output import Answer, in_words
+from rubricate.cli.places import Source
 from rubricate.errors import ArgumentError, Fault, InputError
 
 #: What was asked for, by the names of the options.
 Given = Mapping[str, Any]
 #: The options of these methods, in the order of the help text: their kind and what they mean.
 METHOD_OPTIONS: Mapping[str, tuple[type | str, str]] = {
-    "max_error": (float, "route: share of wrong items that may pass."),
-    "error_rate": (float, "route: share expected among those that pass."),
-    "items": (int, "route: items of a note that would pass."),
-    "unit": ("note|item", "route: what goes wrong independently."),
-    "kappa": (float, "kappa: expected agreement; needs --frequency."),
-    "icc": (float, "icc: expected correlation of scores."),
-    "raters": (int, "icc: raters of each note."),
-    "auc": (float, "auc: expected area; needs --frequency."),
-    "margin": (float, "non-inferiority: the loss that is allowed."),
-    "discordant": (float, "non-inferiority: share of items right on one side only."),
-    "difference": (float, "non-inferiority: expected, 0 unless given."),
-    "power": (float, "non-inferiority: .8, sequential: .9 unless given."),
-    "goal": (float, "sequential: the rate that must be exceeded."),
-    "rate": (float, "sequential: the rate that is hoped for."),
-    "looks": (int, "sequential: looks at the data, 4 unless given."),
+    "max_error": (float, "For route: allowed share of wrong items that skip review."),
+    "error_rate": (float, "For route: expected share of wrong items that skip review."),
+    "items": (int, "For route: number of items per note that skip review."),
+    "unit": ("note|item", "For route: unit of the error bound."),
+    "kappa": (float, "For kappa: expected agreement. Needs --frequency."),
+    "icc": (float, "For icc: expected correlation of scores."),
+    "least": (float, "For icc-test: correlation that must be exceeded."),
+    "raters": (int, "For icc and icc-test: number of raters per note. Default: 2."),
+    "auc": (float, "For auc: expected area under the curve. Needs --frequency."),
+    "margin": (float, "For both non-inferiority methods: allowed loss."),
+    "discordant": (float, "For non-inferiority: share of items on which only one side is right."),
+    "difference": (float, "For non-inferiority: expected difference. Default: 0."),
+    "power": (float, "Power. Default: 0.8 for non-inferiority and icc-test, 0.9 for sequential."),
+    "goal": (float, "For sequential: rate that must be exceeded."),
+    "rate": (float, "For sequential and non-inferiority-independent: expected rate."),
+    "reference_rate": (float, "For non-inferiority-independent: expected rate of the other side."),
+    "looks": (int, "For sequential: number of looks at the data. Default: 4."),
     "pilot": ("CORPUS", "Simulate studies from the notes of a pilot."),
-    "reference_annotator": ("TEXT", "Reference of the pilot; --annotator is the system."),
-    "measure": ("characters|presence", "What the pilot plans for: F1 of it."),
+    "reference_annotator": ("TEXT", "Reference annotator of the pilot. --annotator is the system."),
+    "measure": (
+        "characters|presence",
+        "Measure that the pilot plans for: F1 of characters or of presence.",
+    ),
 }
 
 
@@ -41,14 +47,15 @@ def method_options() -> list[Callable[[Any], Any]]:
     """Return these options as click has them; a text says what it shows for the value."""
     return [
         click.option(shown_option(name), help=meaning,
-                     **({"metavar": kind} if isinstance(kind, str) else {"type": kind}))
+                     metavar=kind if isinstance(kind, str) else None,
+                     type=Source() if kind == "CORPUS" else None if isinstance(kind, str) else kind)
         for name, (kind, meaning) in METHOD_OPTIONS.items()
     ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class PlanKind:
-    """What a method must and may be given, and the unit of its size, or else what answers it."""
+    """Required and allowed options of a method, and the unit of its size."""
 
     needs: tuple[str, ...]
     may: tuple[str, ...]
@@ -75,16 +82,47 @@ def _route(given: Given) -> Answer:
     )
 
 
+def given_design_effect(given: Given) -> float:
+    """Return the design effect: as given, from a pilot, or of clusters of one size."""
+    from rubricate.stats import cluster_design_effect
+
+    clusters = [given["cluster_size"], given["cluster_correlation"]]
+    ways = [given["design_effect"] != 1.0, bool(given["design_effect_from"]),
+            any(one is not None for one in clusters)]  # fmt: skip
+    if sum(ways) > 1:
+        raise ArgumentError(
+            "design-effect, --design-effect-from and --cluster-size exclude each other: give one"
+        )
+    if ways[1]:
+        from rubricate.study.planning import design_effect_from
+
+        return design_effect_from(given["design_effect_from"])
+    if ways[2]:
+        if None in clusters:
+            raise ArgumentError("cluster-size and --cluster-correlation need each other")
+        return cluster_design_effect(*clusters)
+    return float(given["design_effect"])
+
+
 def _sized(method: str, given: Given) -> Answer:
     """Answer with what the function ``METHOD_size`` of `rubricate.stats` gives."""
     from rubricate import stats
 
     kind = KINDS[method]
-    expected = _set({**given, "raters": given["raters"] or 2}, "confidence", *kind.needs, *kind.may)
-    n = getattr(stats, f"{method.replace('-', '_')}_size")(**expected)
+    known = {**given, "raters": given["raters"] or 2, "design_effect": given_design_effect(given)}
+    expected = _set(known, "confidence", *kind.needs, *kind.may)
+    size = getattr(stats, f"{method.replace('-', '_')}_size")
+    n = size(**expected)
     words = ", ".join(f"{name.replace('_', '-')} {value:g}" for name, value in expected.items())
     stored = {"method": method, "n": n, "unit": kind.unit, "expected": expected}
-    return in_words(stored, f"{n:,} {kind.unit} ({words})")
+    said = f"{n:,} {kind.unit} ({words})"
+    if "assurance" in expected:
+        stored["n_on_average"] = size(**{**expected, "assurance": None})
+        said += (
+            f"\nso many meet the width in {expected['assurance']:.0%} of studies; "
+            f"{stored['n_on_average']:,} meet it on average, so in about half of them"
+        )
+    return in_words(stored, said)
 
 
 def _sequential(given: Given) -> Answer:
@@ -119,12 +157,22 @@ def _sequential(given: Given) -> Answer:
 #: The methods, by name.
 KINDS: Mapping[str, PlanKind] = {
     "route": PlanKind((), ("max_error", "error_rate", "items", "unit", "assurance"), answer=_route),
-    "kappa": PlanKind(("kappa", "frequency"), ("half_width",), "units judged by both raters"),
-    "icc": PlanKind(("icc",), ("raters", "half_width"), "notes scored by all raters"),
-    "auc": PlanKind(("auc", "frequency"), ("half_width",), "notes, drawn as they occur"),
+    "kappa": PlanKind(
+        ("kappa", "frequency"), ("half_width", "assurance", "design_effect"),
+        "units judged by both raters"),
+    "icc": PlanKind(
+        ("icc",), ("raters", "half_width", "assurance", "design_effect"),
+        "notes scored by all raters"),
+    "icc-test": PlanKind(
+        ("icc", "least"), ("raters", "power", "design_effect"), "notes scored by all raters"),
+    "auc": PlanKind(
+        ("auc", "frequency"), ("half_width", "design_effect"), "notes, drawn as they occur"),
     "non-inferiority": PlanKind(
-        ("margin", "discordant"), ("difference", "power"),
+        ("margin", "discordant"), ("difference", "power", "design_effect"),
         "items judged on both sides; times the design effect where notes hold several"),
+    "non-inferiority-independent": PlanKind(
+        ("margin", "rate", "reference_rate"), ("power", "design_effect"),
+        "items of each side; times the design effect where notes hold several"),
     "sequential": PlanKind(("goal", "rate"), ("looks", "power", "frequency"), answer=_sequential),
 }  # fmt: skip
 PILOT = ("annotator", "reference_annotator", "measure", "half_width", "confidence", "assurance")
@@ -159,6 +207,8 @@ def answer(method: str, given: Given) -> Answer:
         if given[name] is None
     ]
     allowed = {*kind.needs, *kind.may, "method", "confidence"}
+    if "design_effect" in allowed:
+        allowed |= {"design_effect_from", "cluster_size", "cluster_correlation"}
     ArgumentError.raise_any(faults + _idle(given, allowed, f"--method {method}"))
     try:
         return kind.answer(given) if kind.answer else _sized(method, given)

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from rubricate.cli.command import verb
 from rubricate.cli.options import (
     Choice,
     from_option,
     open_corpus,
     out_option,
     overwrite_option,
-    refuse_existing,
     seed_option,
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_table
+from rubricate.cli.places import Source
 from rubricate.display import counted
+from rubricate.outputs import check_output
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -30,24 +32,32 @@ Example: rubricate route open-notes found.jsonl --reference-annotator reference 
 """
 #: Lines of the curve that are printed; the file has all.
 SHOWN = 8
+#: A policy that lets fewer items pass saves little work; it says what would change that.
+_LITTLE = 0.1
 
 
-@click.command("route", epilog=EPILOG)
-@click.argument("reference_path", metavar="REFERENCE")
-@click.argument("predicted_path", metavar="PREDICTED")
+@verb("route", epilog=EPILOG)
+@click.argument("reference_path", metavar="REFERENCE", type=Source())
+@click.argument("predicted_path", metavar="PREDICTED", type=Source())
 @click.option("--max-error", type=float, default=0.02, show_default=True,
-              help="Largest share of wrong items among those nobody sees.")  # fmt: skip
+              help="Largest allowed share of wrong items among those that skip "
+              "review.")  # fmt: skip
 @click.option("--confidence", type=float, default=0.95, show_default=True,
-              help="Of that promise.")  # fmt: skip
+              help="Confidence level of the error bound.")  # fmt: skip
 @click.option("--unit", type=Choice(["note", "item"]), default="note", show_default=True,
-              help="What goes wrong independently; item trusts more.")  # fmt: skip
+              help="Unit of the error bound. note is safe: errors within a note may be related. "
+              "item "
+              "assumes that they are independent, tests that on these notes, and stops if they "
+              "are not.")  # fmt: skip
 @click.option("--tuning-share", type=float, default=0.3, show_default=True,
-              help="Share of the notes used to order the items; the others test.")  # fmt: skip
+              help="Share of the notes used to choose thresholds. The other notes test "
+              "them.")  # fmt: skip
 @click.option("--per-feature/--pooled", default=True, show_default=True,
-              help="Own thresholds for features with enough notes.")  # fmt: skip
-@click.option("--reference-annotator", help="Whose annotations are the reference.")
-@click.option("--predicted-annotator", help="Whose decisions are routed.")
-@out_option("The policy file.")
+              help="Choose one threshold per feature with enough notes, or one for "
+              "all.")  # fmt: skip
+@click.option("--reference-annotator", help="Annotator in REFERENCE to compare with.")
+@click.option("--predicted-annotator", help="Annotator in PREDICTED whose decisions are routed.")
+@out_option("Policy file to write (.json).")
 @split_option()
 @from_option
 @seed_option
@@ -69,15 +79,17 @@ def route_command(
     seed: int,
     overwrite: bool,
 ) -> Answer:
-    """Choose, from notes that REFERENCE judged, which items of PREDICTED a person must see.
+    """Choose which items of PREDICTED a person must review, so that the others have few errors.
 
-    PREDICTED is what `match` found in the same notes with a model that has not learned from them.
-    Of the items nobody sees at most --max-error are wrong, with the stated confidence.
+    REFERENCE has the decisions of people. PREDICTED is the result of `match` on the same notes,
+    with a model that was not trained on them. Among the items that skip review, at most
+    --max-error are wrong, with the given confidence.
     """
     from rubricate.formats import read_corpus
     from rubricate.scoring import RouteSettings, choose_policy, write_policy
+    from rubricate.scoring.policy import POLICY
 
-    refuse_existing(out, overwrite=overwrite)
+    check_output(out, POLICY, overwrite=overwrite)
     settings = RouteSettings(max_error, confidence, unit, tuning_share, per_feature, seed)
     reference = open_corpus(reference_path, from_format=from_format, where=where)
     predicted = read_corpus(predicted_path, like=reference)
@@ -128,9 +140,14 @@ def _print(policy: Policy, out: Path) -> None:
     click.echo(
         f"{counted(settings['notes'], 'note')}, {counted(settings['items'], 'item')}, "
         f"{settings['errors']:,} wrong; "
-        f"promise: at most {policy.max_error:.1%} wrong with {policy.confidence:.0%} confidence, "
+        f"error bound: at most {policy.max_error:.1%} wrong with {policy.confidence:.0%} "
+        "confidence, "
         f"by {policy.unit}"
     )
+    share = policy.accepted_share
+    click.echo(f"about {share:.0%} of the items skip review; a person reviews the others")
+    if share < _LITTLE:
+        click.echo(f"this policy saves little work: {_notes_needed(policy)}")
     rules = {**({"all other" if policy.rules else "all": policy.pooled} if policy.pooled else {}),
              **policy.rules}  # fmt: skip
     print_table(
@@ -141,13 +158,15 @@ def _print(policy: Policy, out: Path) -> None:
         ],
     )
     if policy.pooled and policy.pooled.most is not None:
-        click.echo(f"\nof one note at most {policy.pooled.most} items go unseen, the surest")
+        click.echo(
+            f"\nAt most {policy.pooled.most} items per note skip review: those with the highest "
+            "certainty."
+        )
     if any(rule.threshold is None for rule in rules.values()):
-        click.echo("\nwhere everything is for review, no threshold could be shown to be safe: more "
-                   "notes, a better matcher or a larger --max-error would be needed")  # fmt: skip
-        click.echo(_notes_needed(policy))
+        click.echo("\nWhere all items are for review, no threshold keeps the error bound. You need "
+                   "more notes, a better matcher or a larger --max-error.")  # fmt: skip
     step = max(1, len(policy.curve) // SHOWN)
-    click.echo("\nshare for review against error, on the notes that tested")
+    click.echo("\nShare for review and error of the others, on the test notes:")
     print_table(
         ("for review", "error of the rest", "upper limit"),
         [(f"{p.review_share:.1%}", p.error_rate, p.upper) for p in policy.curve[::step]],

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import open_corpus, open_rubric, overwrite_option
+from rubricate.cli.command import verb, warn_renamed
+from rubricate.cli.options import open_corpus, open_rubric, overwrite_option, split_option
 from rubricate.cli.output import Answer, answering, print_table
+from rubricate.cli.places import Output, Source
 from rubricate.display import counted
 from rubricate.errors import InputError, UnknownNameError
 
@@ -17,18 +19,22 @@ if TYPE_CHECKING:
     from rubricate.rubric import Rubric
 
 
-@click.command("rubric", epilog="Example: rubricate rubric checklist.xlsx --out checklist.yaml")
-@click.argument("path", metavar="FILE")
-@click.option("--case", "cases", multiple=True, metavar="NAME", help="Only these cases.")
-@click.option("--out", type=click.Path(path_type=Path),
-              help="Write it, too: .csv, .tsv, .xlsx, .yaml or .toml.")  # fmt: skip
+@verb("rubric", epilog="Example: rubricate rubric checklist.xlsx --out checklist.yaml")
+@click.argument("path", metavar="FILE", type=Source())
+@split_option("Show only this case, e.g. case=4.")
+@click.option("--case", "cases", multiple=True, hidden=True)
+@click.option("--out", type=Output(),
+              help="Also write the rubric to this file: .csv, .tsv, .xlsx, .yaml or "
+              ".toml.")  # fmt: skip
 @overwrite_option
 @answering
-def rubric_command(path: str, cases: tuple[str, ...], out: Path | None, overwrite: bool) -> Answer:
-    """Show what was read of a rubric FILE, case by case, and what looks odd in it.
+def rubric_command(
+    path: str, where: tuple[str, ...], cases: tuple[str, ...], out: Path | None, overwrite: bool
+) -> Answer:
+    """Show how rubricate reads a rubric FILE, case by case, with warnings.
 
     FILE is .csv, .tsv, .xlsx (one sheet per case), .yaml or .toml, or a corpus with rubrics.
-    Nothing that is odd is wrong: you decide what was meant.
+    Warnings are not errors. Check whether each one is intended.
     """
     from rubricate.formats.rubric import KINDS, RubricFile, write_rubrics
     from rubricate.rubric import odd_features
@@ -36,6 +42,7 @@ def rubric_command(path: str, cases: tuple[str, ...], out: Path | None, overwrit
 
     is_rubric = Path(path).suffix.lower() in KINDS or _is_other_file(Path(path))
     found = open_rubric(Path(path)) if is_rubric else RubricFile(open_corpus(path).rubrics)
+    cases = _cases(where, cases)
     known = [rubric.case for rubric in found.rubrics]
     for case in cases:
         if case not in known:
@@ -59,6 +66,18 @@ def rubric_command(path: str, cases: tuple[str, ...], out: Path | None, overwrit
 
     made = {"notices": found.notices, "out": None if out is None else str(out), "lost": lost}
     return Answer({"file": path, "cases": listed, **made}, say)
+
+
+def _cases(where: Sequence[str], cases: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the cases to show; UsageError for a condition on anything else."""
+    if cases:
+        warn_renamed("--case", "--where case=NAME")
+    for condition in where:
+        name, _, values = condition.partition("=")
+        if name != "case":
+            raise click.UsageError(f"--where {condition}: a rubric has cases only. Use case=NAME.")
+        cases += tuple(values.split(","))
+    return cases
 
 
 def _is_other_file(path: Path) -> bool:
@@ -88,7 +107,7 @@ def _print(rubric: Rubric, maximum: float, odd: Sequence[str]) -> None:
     print_table(names, [[_short(one[name]) for name in names] for one in lines])
     click.echo()
     for one in odd:
-        click.echo(f"odd: {one}")
+        click.echo(f"check: {one}")
     if odd:
         click.echo()
 

@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rubricate.cli.command import Option, verb
 from rubricate.cli.options import (
-    There,
+    accept_log_option,
     features_per_pass_option,
     from_option,
     load_models,
     matcher_option,
     models_option,
+    note_seconds_option,
     open_rubric,
     overwrite_option,
-    refuse_matcher_of_model,
     rubric_option,
     seed_option,
     set_features_per_pass,
     split_option,
     swapped_told,
 )
-from rubricate.cli.output import Answer, answering, print_table
+from rubricate.cli.output import Answer, answering, print_table, warn
+from rubricate.cli.places import Output, Source, There
+from rubricate.display import counted
 from rubricate.errors import RubricateError
 from rubricate.progress import shown_progress
 
@@ -36,43 +39,44 @@ if TYPE_CHECKING:
 FILE = There()
 
 
-@click.command(
-    "score", epilog="Example: rubricate score open-notes --where split=test --out scores"
-)
-@click.argument("notes_path", metavar="NOTES")
+@verb("score", epilog="Example: rubricate score open-notes --where split=test --out scores")
+@click.argument("notes_path", metavar="NOTES", type=Source())
 @rubric_option
 @models_option
 @matcher_option
 @features_per_pass_option
-@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
-              help="Folder to write to.")  # fmt: skip
-@click.option("--review", type=FILE, help="A policy of `route`: which items a person must see.")
+@click.option("--out", required=True, type=Output(kept=True, file_okay=False),
+              help="Folder for the results.")  # fmt: skip
+@click.option("--policy", "policy", cls=Option, formerly=["--review"], type=FILE, metavar="FILE",
+              help="Review policy written by `rubricate route`.")  # fmt: skip
 @click.option(
     "--unsure", metavar="LOW,HIGH", default="0.2,0.8", show_default=True,
-    help="Without --review: probabilities between these are for review; off: none.",
+    help="Send items with a probability in this range to review, or off. Not used with --policy.",
 )  # fmt: skip
 @click.option("--any-text", is_flag=True,
-              help="Score texts that do not read like clinical notes, too.")  # fmt: skip
-@click.option(
-    "--corrections",
-    type=FILE,
-    help="What people decided: corrections.csv, or scores.xlsx filled in.",
-)
+              help="Also score texts that do not read like clinical notes.")  # fmt: skip
+@click.option("--corrections", type=FILE, metavar="FILE",
+              help="Reviewers' decisions: corrections.csv or a completed scores.xlsx.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(0), default=0, show_default=True,
-              help="Worker processes; 0: this process.")  # fmt: skip
-@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler, e.g. tcp://host:8786.")
+              help="Number of worker processes (0 = none, score in this process).")  # fmt: skip
+@click.option("--dask", metavar="ADDRESS",
+              help="Address of a Dask scheduler, e.g. tcp://host:8786.")  # fmt: skip
 @click.option("--batch-size", type=click.IntRange(1), default=200, show_default=True,
-              help="Notes of a batch.")  # fmt: skip
-@click.option("--longest", type=click.IntRange(1), default=100_000, show_default=True,
-              help="Most characters of a note that is scored.")  # fmt: skip
-@click.option("--note-seconds", type=click.FloatRange(0), default=120.0, show_default=True,
-              help="Longest a note may take; 0: any time.")  # fmt: skip
-@click.option("--previous", metavar="DIR", type=FILE, help="An earlier run, to show changes.")
-@click.option("--no-report", is_flag=True, help="Leave the HTML report out (it holds all notes).")
+              help="Number of notes per batch.")  # fmt: skip
+@click.option("--max-chars", "longest", cls=Option, formerly=["--longest"],
+              type=click.IntRange(1), default=100_000, show_default=True,
+              help="Do not score notes longer than this many characters.")  # fmt: skip
+@note_seconds_option
+@click.option("--previous", metavar="FOLDER", type=FILE,
+              help="Folder of an earlier run; the report shows what changed.")  # fmt: skip
+@click.option("--no-report", is_flag=True,
+              help="Do not write report.html, which contains all notes.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Exit with 1 if any note could not be scored.")
 @split_option()
 @from_option
 @seed_option
 @overwrite_option
+@accept_log_option
 @answering
 def score_command(
     notes_path: str,
@@ -81,7 +85,7 @@ def score_command(
     matcher: str | None,
     features_per_pass: int | str | None,
     out: Path,
-    review: Path | None,
+    policy: Path | None,
     unsure: str,
     any_text: bool,
     corrections: Path | None,
@@ -92,28 +96,30 @@ def score_command(
     note_seconds: float,
     previous: Path | None,
     no_report: bool,
+    strict: bool,
     where: Sequence[str],
     from_format: str | None,
     seed: int,
     overwrite: bool,
+    accept_log: bool,
 ) -> Answer:
-    """Score NOTES against a rubric: tables, run.json and report.html in a folder.
+    """Score NOTES against a rubric and write tables, run.json and report.html to a folder.
 
     NOTES is a corpus in any format, a CSV or Excel table with one note per row, or a folder of
-    .txt or .docx files, where subfolders are cases; what was understood is said in one line. A run
-    that was killed goes on when it is started again. With --overwrite the same notes, rubric
-    and model are not searched again, so corrections and policies cost little.
+    .txt or .docx files. Subfolders of that folder are cases. If a run was stopped, the same
+    command continues it. With --overwrite, the evidence of the same notes, rubric and model is
+    reused. So corrections and policies are applied in a moment.
     """
-    from rubricate.matchers import default_matcher
+    from rubricate.matchers import default_matcher, refuse_matcher_of_model
     from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, open_notes, score_notes
 
-    refuse_matcher_of_model(models, matcher)
+    refuse_matcher_of_model(matcher, models)
     done = (out / "run.json").exists() and not overwrite
     if done and not no_report and not (out / "report.html").exists():
         raise RubricateError(
             f"{out} holds a finished run without its report. Use --overwrite to write both again "
-            "(nothing is searched twice), or `rubricate trust report` for the report alone."
+            "(the evidence is reused), or `rubricate trust report` to write only the report."
         )
     settings = ScoreSettings(
         matcher=matcher or default_matcher(),
@@ -124,20 +130,21 @@ def score_command(
         note_seconds=note_seconds,
         seed=seed,
         overwrite=overwrite,
+        accept_log=accept_log,
         unsure=_unsure_range(unsure),
         any_text=any_text,
     )
     with swapped_told(notes_path, rubric):
         source = open_notes(notes_path, format=from_format, where=where)
         read = rubric and open_rubric(rubric)
-    report = None if no_report else ScoringReport(previous, review)
+    report = None if no_report else ScoringReport(previous, policy)
     with _told_when_stopped(), shown_progress() as progress:
         run = score_notes(
             source,
             out,
             rubric=read,
             model=_one_model(settings, models, features_per_pass),
-            policy=review,
+            policy=policy,
             corrections=corrections,
             settings=settings,
             report=report,
@@ -149,7 +156,10 @@ def score_command(
         if report is not None:
             click.echo(f"report: {out / 'report.html'}")
 
-    return Answer({"out": str(out), **run.run, "times": run.times}, say)
+    _warn_of_unscored(run)
+    counts = run.run["counts"]
+    failed = not counts["scored"] or (strict and bool(counts["not_scored"]))
+    return Answer({"out": str(out), **run.run, "times": run.times}, say, failed)
 
 
 @contextmanager
@@ -157,7 +167,9 @@ def _told_when_stopped() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("\nstopped; finished batches are kept, and the same command goes on", err=True)
+        click.echo(
+            "\nStopped. Finished batches are saved. Run the same command to continue.", err=True
+        )
         raise
 
 
@@ -185,12 +197,25 @@ def _one_model(
         return None
     if len(models) == 1 and per_pass is None:
         return models[0]
-    from rubricate.matchers import make_matcher
+    from rubricate.matchers import default_matcher, make_matcher
 
-    matcher: Any = load_models(models) if models else make_matcher(settings.matcher)
+    own = settings.matcher or default_matcher()
+    matcher: Any = load_models(models) if models else make_matcher(own)
     set_features_per_pass(matcher, per_pass)
     chosen: Matcher = matcher
     return chosen
+
+
+def _warn_of_unscored(run: FinishedRun) -> None:
+    """Say how many notes have no score, and why."""
+    counts = run.run["counts"]
+    why = {**counts["not_scored"], **({} if counts["scored"] else counts["for_review"])}
+    if why:
+        n_notes = "no note has a score" if not counts["scored"] else (
+            f"{sum(why.values()):,} of {counted(counts['notes'], 'note')} have no score"
+        )  # fmt: skip
+        reasons = "; ".join(f"{reason} ({n:,})" for reason, n in why.items())
+        warn(f"{n_notes}: {reasons}. See the column reason of {run.folder / 'scores.csv'}.")
 
 
 def _print(run: FinishedRun) -> None:
@@ -219,24 +244,31 @@ def _print(run: FinishedRun) -> None:
                 f"unsure (probability between {unsure['low']:g} and {unsure['high']:g}), "
                 f"so for review: {counts['unsure']:,} of {counts['items']:,} items"
             )
-        click.echo("no review policy: nothing is promised about errors (see `rubricate route`)")
+        click.echo(
+            "No review policy, so there is no error guarantee. To make a policy, see "
+            "`rubricate route --help`."
+        )
     outdated = run.run.get("corrections", {}).get("outdated")
     if outdated:
-        click.echo(
-            f"{outdated} earlier decisions do not hold: their note or rubric is another one now "
-            "(see `rubricate trust audit`)",
-            err=True,
+        warn(
+            f"{outdated} earlier decisions were not applied, because the note or the rubric has "
+            "changed. See `rubricate trust history`."
         )
     refused = run.times["batches_refused"]
     if refused:
-        click.echo(
-            f"{refused} batches of evidence were damaged or of other notes; searched again",
-            err=True,
+        warn(
+            f"{refused} cached batches of evidence were damaged or belonged to other notes. They "
+            "were computed again."
         )
     deaths = run.times["worker_deaths"]
     if deaths:
-        click.echo(f"workers died {deaths} times; their batches were done again", err=True)
+        warn(f"workers died {deaths} times. Their batches were computed again.")
     click.echo(
         f"wrote {run.folder}: scores.csv, items.csv, scores.xlsx, run.json, times.json, "
         "decisions.jsonl"
+    )
+    log = run.run["log"]
+    click.echo(
+        f"log: {counted(log['decisions'], 'decision')}, sha256 {log['sha256']} (keep it elsewhere: "
+        "it shows whether decisions were changed)"
     )

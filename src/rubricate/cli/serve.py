@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from rubricate.cli.options import There
+from rubricate.cli.command import VerbSubgroup
 from rubricate.cli.output import Answer, answering, in_words, json_option, print_json
+from rubricate.cli.places import Output, There
 from rubricate.errors import ArgumentError, MissingExtraError
 from rubricate.files import missing_path
 
@@ -24,15 +25,15 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = There(dir_okay=False)
 database_option = click.option(
     "--database", default="", metavar="URL", envvar="RUBRICATE_DATABASE",
-    help="postgresql://USER@HOST/NAME; SQLite inside FOLDER unless given.",
+    help="Database, postgresql://USER@HOST/NAME. Default: SQLite inside FOLDER.",
 )  # fmt: skip
 
 
-class ServeGroup(click.Group):
-    """A group whose own command runs where the first word is no command of it."""
+class ServeGroup(VerbSubgroup):
+    """A group that runs the command start if the first word is not a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the command that starts the server before everything else."""
+        """Put the command start in front, if no command is named."""
         if not args or args[0] not in {*self.commands, "-h", "--help"}:
             args = ["start", *args]
         return super().parse_args(ctx, args)
@@ -42,26 +43,33 @@ class ServeGroup(click.Group):
 def serve_command() -> None:
     """Annotate, curate and review in a browser: rubricate serve [FOLDER].
 
-    What it can be told (--port, --demo, ...): rubricate serve start --help.
+    For all options, run: rubricate serve start --help
     """
 
 
 @serve_command.command("start", epilog=EPILOG)
 @click.argument("folder", metavar="[FOLDER]", type=FOLDER, required=False)
-@click.option("--new", is_flag=True, help="Make FOLDER where it is not there.")
+@click.option("--new", is_flag=True, help="Create FOLDER if it does not exist.")
 @click.option(
-    "--demo", is_flag=True, help="A project on the embedded corpus, thrown away at the end."
+    "--demo", is_flag=True, help="Start with a sample project, which is deleted at the end."
 )
 @database_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8421, show_default=True,
-              help="The port; 0: any that is free.")  # fmt: skip
-@click.option("--certificate", type=FILE, help="The TLS certificate (PEM).")
-@click.option("--key", type=FILE, help="Its key (PEM).")
-@click.option("--behind-proxy", is_flag=True, help="A proxy in front speaks TLS.")
-@click.option("--oidc", default="", metavar="ISSUER", help="Let people sign in through this "
-              "provider of OpenID Connect; its secret: RUBRICATE_OIDC_SECRET.")  # fmt: skip
-@click.option("--oidc-client", default="", metavar="ID", help="What this server is called there.")
+              help="Port to listen on (0 = any free port).")  # fmt: skip
+@click.option("--certificate", type=FILE, help="TLS certificate (PEM).")
+@click.option("--key", type=FILE, help="Key of the TLS certificate (PEM).")
+@click.option("--behind-proxy", is_flag=True, help="A proxy in front of the server handles TLS.")
+@click.option("--oidc", default="", metavar="ISSUER", help="OpenID Connect provider for sign-in. "
+              "Set its secret in RUBRICATE_OIDC_SECRET.")  # fmt: skip
+@click.option(
+    "--oidc-client",
+    default="",
+    metavar="ID",
+    help="Client id of this server at the OpenID Connect provider.",
+)
+@click.option("--others-may-read", is_flag=True,
+              help="Start although other users of this machine can read the database.")  # fmt: skip
 @json_option
 def start_command(
     folder: Path | None,
@@ -75,12 +83,13 @@ def start_command(
     behind_proxy: bool,
     oidc: str,
     oidc_client: str,
+    others_may_read: bool,
     as_json: bool,
 ) -> None:
-    """Start the workbench of FOLDER (this one unless given).
+    """Start the workbench of FOLDER (default: the current folder).
 
-    Its database lies in FOLDER/workbench. The first start says that it is new, and prints a link
-    that works once and makes the account that administers.
+    The database is in FOLDER/workbench. The first start prints a link that works once. It creates
+    the administrator's account.
     """
     place = _place(folder, new, demo)
     database = "" if demo else database
@@ -98,7 +107,9 @@ def start_command(
         if demo:
             place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rubricate-")))
         begun = not (demo or database or serving.has_workbench(place))
-        bench = stack.enter_context(open_bench(place, database, address, provider))
+        bench = stack.enter_context(
+            open_bench(place, database, address, provider, others_may_read=others_may_read)
+        )
         taken = stack.enter_context(listen(address))
         name = f"[{host}]" if ":" in host else host
         url = f"http{'s' if certificate else ''}://{name}:{taken.getsockname()[1]}"
@@ -111,8 +122,8 @@ def start_command(
                 print_json({"url": url, "links": whole, "new": begun}, indent=None)
             else:
                 if begun:
-                    click.echo(f"{place.absolute()} had no workbench: this one is new")
-                click.echo(f"the workbench listens on {url} (Ctrl-C ends it)")
+                    click.echo(f"Created a new workbench in {place.absolute()}.")
+                click.echo(f"The workbench runs at {url}. Press Ctrl-C to stop it.")
                 for role, link in whole.items():
                     click.echo(f"  {role:<10} {link}")
             sys.stdout.flush()
@@ -133,7 +144,9 @@ def _place(folder: Path | None, new: bool, demo: bool) -> Path:
     kept = "FOLDER" if folder else "--new" if new else "--database" if given else ""
     if demo and kept:
         raise ArgumentError(
-            f"--demo and {kept} exclude each other: a demonstration is thrown away at the end"
+            f"--demo and {kept} cannot be used together, because the sample project is deleted at "
+            "the "
+            "end."
         )
     return place
 
@@ -143,14 +156,14 @@ def _place(folder: Path | None, new: bool, demo: bool) -> Path:
 @database_option
 @answering
 def verify_command(folder: Path, database: str) -> Answer:
-    """Check that nothing in the record of FOLDER's workbench was changed."""
+    """Check that the audit log of FOLDER's workbench was not changed."""
     from rubricate.web.serving import verify_folder
 
     found = verify_folder(folder, database)
 
     def say() -> None:
         if not found:
-            click.echo("there is no project yet, so nothing to check")
+            click.echo("There is no project yet.")
         for one in found:
             state = "intact" if not one.faults else f"{len(one.faults)} faults"
             click.echo(f"{one.name}: {one.events:,} events, {state}, head {one.head}")
@@ -162,11 +175,11 @@ def verify_command(folder: Path, database: str) -> Answer:
 
 @serve_command.command("backup", epilog="Example: rubricate serve backup asthma copy.sqlite")
 @click.argument("folder", metavar="FOLDER", type=FOLDER)
-@click.argument("target", metavar="TARGET", type=click.Path(path_type=Path))
+@click.argument("target", metavar="TARGET", type=Output())
 @database_option
 @answering
 def backup_command(folder: Path, target: Path, database: str) -> Answer:
-    """Copy the database of FOLDER's workbench to TARGET, while the work goes on."""
+    """Copy the database of FOLDER's workbench to TARGET while the server runs."""
     from rubricate.web.serving import backup_folder
 
     backup_folder(folder, target, database)

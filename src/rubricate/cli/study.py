@@ -14,7 +14,8 @@ import click
 from rubricate.cli import PhaseGroup
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, confidence_option, overwrite_option, rubric_option
-from rubricate.cli.output import Answer, answering, in_words, print_table, warn
+from rubricate.cli.output import Answer, answering, in_words, inform, print_table, warn
+from rubricate.cli.places import Source
 from rubricate.display import counted
 from rubricate.progress import shown_progress
 
@@ -34,11 +35,11 @@ folder_argument = click.argument("folder", metavar="FOLDER", default=".")
 
 @click.group("study", cls=PhaseGroup, epilog=EPILOG)
 def study_command() -> None:
-    """Run a study from a question to a figure that can be trusted.
+    """Run a study in five phases, from a question to a report.
 
-    A study is a folder with study.toml and one sub-folder per phase. Every step can be run again:
-    nothing happens where nothing changed, and what changed is named. In order: new, population,
-    plan, sample, assign, collect, curate, evaluate, report; status says which comes next.
+    A study is a folder with study.toml and one subfolder per phase. You can run every step again:
+    only what changed is computed. The order is new, population, plan, sample, assign, collect,
+    curate, evaluate, report. The command status shows the next step.
     """
 
 
@@ -88,10 +89,12 @@ def three_numbers(estimate: EstimateJson) -> tuple[float | None, float | None, f
 
 @study_command.command("new", epilog=EPILOG)
 @click.argument("folder", metavar="FOLDER")
-@click.option("--corpus", default="", help="The notes: a path, or an embedded corpus.")
+@click.option(
+    "--corpus", default="", type=Source(), help="Notes of the study: a path, or an embedded corpus."
+)
 @rubric_option
-@click.option("--name", default="", help="Name of the study; the folder's unless given.")
-@click.option("--example", is_flag=True, help="A fictional study at six hospitals instead.")
+@click.option("--name", default="", help="Name of the study. Default: the name of the folder.")
+@click.option("--example", is_flag=True, help="Write a fictional study at six hospitals instead.")
 @answering
 def new_command(folder: str, corpus: str, rubric: Path | None, name: str, example: bool) -> Answer:
     """Make FOLDER with a commented study.toml to fill in."""
@@ -100,7 +103,9 @@ def new_command(folder: str, corpus: str, rubric: Path | None, name: str, exampl
     from rubricate.study.status import new_study
 
     if example and (corpus or name or rubric):
-        raise click.UsageError("--example has notes, a rubric and a name of its own")
+        raise click.UsageError(
+            "--example cannot be used with --corpus, --rubric or --name, because it has its own."
+        )
     if corpus and corpus not in EMBEDDED:
         # Paths in study.toml are seen from the study's folder.
         corpus = Path(os.path.relpath(corpus, folder)).as_posix()
@@ -109,8 +114,8 @@ def new_command(folder: str, corpus: str, rubric: Path | None, name: str, exampl
     else:
         place = Path(os.path.relpath(rubric, folder)).as_posix() if rubric else ""
         written = new_study(folder, corpus=corpus, name=name, rubric=place)
-    what = "look at it" if example else "fill it in"
-    words = f"wrote {written}: {what}, then run: rubricate study status {folder}"
+    what = "Look at it" if example else "Fill it in"
+    words = f"wrote {written}. {what}, then run: rubricate study status {folder}"
     return in_words({"written": str(written)}, words)
 
 
@@ -128,7 +133,7 @@ def population_command(study: Study, *, overwrite: bool) -> Done:
 
 @step("plan")
 def plan_step(study: Study, *, overwrite: bool) -> Done:
-    """Plan the sample size from study.toml (phase 2); selects the population if need be."""
+    """Plan the sample size from study.toml, and select the population if necessary (phase 2)."""
     from rubricate.study.population import define_population
     from rubricate.study.sampling import plan_study
 
@@ -143,7 +148,7 @@ def plan_step(study: Study, *, overwrite: bool) -> Done:
                 ("each site", each["positives"], each["negatives"], each["total"]),
             ],
         )
-        warn(*summary["warnings"], word="note")
+        inform(*summary["warnings"])
 
     with shown_progress() as progress:
         return plan_study(study, overwrite=overwrite, progress=progress), say
@@ -151,7 +156,7 @@ def plan_step(study: Study, *, overwrite: bool) -> Done:
 
 @step("sample")
 def sample_step(study: Study, *, overwrite: bool) -> Done:
-    """Draw the planned sample, every note with its inclusion probability (phase 2)."""
+    """Draw the planned sample, with an inclusion probability for every note (phase 2)."""
     from rubricate.study.sampling import SIDES, sample_study
 
     def say(summary: summaries.SampleSummary) -> None:
@@ -161,10 +166,9 @@ def sample_step(study: Study, *, overwrite: bool) -> Done:
         ]
         print_table(("side", "planned", "drawn", "missing"), lines)
         if any(summary["shortfall"].values()):
-            warn(
+            inform(
                 "the population holds fewer notes than planned; all of them were taken, with "
-                "probability 1, and intervals will be wider than planned",
-                word="note",
+                "probability 1, and intervals will be wider than planned"
             )
 
     return sample_study(study, overwrite=overwrite), say
@@ -172,7 +176,7 @@ def sample_step(study: Study, *, overwrite: bool) -> Done:
 
 @step("assign")
 def assign_step(study: Study, *, overwrite: bool) -> Done:
-    """Write each annotator's folder: blind notes in batches, guidelines, labels (phase 3)."""
+    """Write a folder for each annotator with blind notes, guidelines and labels (phase 3)."""
     from rubricate.study.assignment import assign_study
 
     def say(summary: summaries.AssignSummary) -> None:
@@ -185,25 +189,25 @@ def assign_step(study: Study, *, overwrite: bool) -> Done:
         )
         if summary["notes"]["training"] < summary["wanted_training"]:
             left = summary["notes"]["training"]
-            warn(f"only {left} notes outside the sample are left for training", word="note")
+            inform(f"only {left} notes outside the sample are left for training")
 
     return assign_study(study, overwrite=overwrite), say
 
 
-@study_command.command("rehearse")
+@study_command.command("simulate")
 @folder_argument
-@click.argument("reference", metavar="CORPUS")
-@click.option("--annotator", help="Whose annotations of CORPUS, if there are several.")
+@click.argument("reference", metavar="CORPUS", type=Source())
+@click.option("--annotator", help="Annotator in CORPUS, if there are several.")
 @click.option("--slips", type=float, default=0.05, show_default=True,
-              help="Chance that a mark is missed, and that it is cut short.")  # fmt: skip
+              help="Probability that a mark is missed, and that it is cut short.")  # fmt: skip
 @overwrite_option
 @answering
-def rehearse_step(
+def simulate_step(
     folder: str, reference: str, annotator: str | None, slips: float, overwrite: bool
 ) -> Answer:
-    """Fill in the packages from CORPUS, to try all later steps before people annotate.
+    """Fill in the annotators' packages from CORPUS, to try all later steps (phase 3).
 
-    The report says that the annotations were made by a program.
+    The report says that a program made the annotations.
     """
     from rubricate.formats import read_corpus
     from rubricate.study.rehearsal import rehearse_study
@@ -224,11 +228,16 @@ def rehearse_step(
 
 @step(
     "collect",
-    click.option("--returned", metavar="DIR", help="Where annotators' folders came back."),
-    click.option("--partial", is_flag=True, help="Go on although notes are missing."),
+    click.option(
+        "--returned",
+        metavar="DIR",
+        type=Source(),
+        help="Folder with the returned folders of the annotators.",
+    ),
+    click.option("--partial", is_flag=True, help="Continue although notes are missing."),
 )
 def collect_step(study: Study, *, returned: str | None, partial: bool, overwrite: bool) -> Done:
-    """Read what annotators sent back and measure their agreement (phase 4)."""
+    """Read the annotators' files and measure their agreement (phase 4)."""
     from rubricate.study.collection import collect_study
 
     with shown_progress() as progress:
@@ -242,7 +251,7 @@ def collect_step(study: Study, *, returned: str | None, partial: bool, overwrite
 @folder_argument
 @answering
 def agree_step(folder: str) -> Answer:
-    """Show the agreement that collect measured, variable by variable (phase 4)."""
+    """Show the agreement that collect measured, by variable (phase 4)."""
     summary = open_study(folder).need("collect")
     return Answer(summary["agreement"], lambda: _say_collected(summary))
 
@@ -274,13 +283,18 @@ def _say_collected(summary: summaries.CollectSummary) -> None:
 
 @step(
     "curate",
-    click.option("--decisions", metavar="FILE", help="The curator's decisions (CSV)."),
+    click.option(
+        "--decisions",
+        metavar="FILE",
+        type=Source(),
+        help="File with the curator's decisions (CSV).",
+    ),
     click.option("--allow-undecided", is_flag=True, help="Leave undecided rows out."),
 )
 def curate_step(
     study: Study, *, decisions: str | None, allow_undecided: bool, overwrite: bool
 ) -> Done:
-    """Settle disagreements by rule and by decision, and write the reference (phase 4)."""
+    """Resolve disagreements by rule and by decision, and write the reference (phase 4)."""
     from rubricate.study.decisions import curate_study
 
     def say(summary: summaries.CurateSummary) -> None:
@@ -296,7 +310,7 @@ def curate_step(
 
 @step(
     "evaluate",
-    click.option("--unweighted", is_flag=True, help="Without design weights, where that is right."),
+    click.option("--unweighted", is_flag=True, help="Do not use design weights."),
 )
 def evaluate_step(study: Study, *, unweighted: bool, overwrite: bool) -> Done:
     """Measure the system against the reference, weighted by design (phase 5)."""
@@ -328,7 +342,7 @@ def evaluate_step(study: Study, *, unweighted: bool, overwrite: bool) -> Done:
 
 @step("report")
 def report_step(study: Study, *, overwrite: bool) -> Done:
-    """Write the study as Methods and Results: one HTML page, and Markdown (phase 5)."""
+    """Write Methods and Results as an HTML page and as Markdown (phase 5)."""
     from rubricate.study.report import report_study
 
     with shown_progress() as progress:
@@ -340,7 +354,7 @@ def report_step(study: Study, *, overwrite: bool) -> Done:
 @folder_argument
 @answering
 def status_step(folder: str) -> Answer:
-    """Say what is done and which command comes next."""
+    """Show which steps are done and which command comes next."""
     from rubricate.study.status import study_status
 
     status = study_status(open_study(folder))
@@ -354,21 +368,23 @@ def status_step(folder: str) -> Answer:
     return Answer(status.to_dict, say)
 
 
-@study_command.command("audit", epilog="Example: rubricate study audit table3.csv")
-@click.argument("table", metavar="TABLE.csv")
+@study_command.command("check-table", epilog="Example: rubricate study check-table table3.csv")
+@click.argument("table", metavar="TABLE.csv", type=Source())
 @click.option("--interval", "method", default="clopper-pearson", show_default=True,
-              type=TableName("METHODS", check=False))  # fmt: skip
+              type=TableName("METHODS", check=False), help="Kind of interval.")  # fmt: skip
 @confidence_option
-@click.option("--decimals", type=int, help="Decimals printed; by default each column's longest.")
-@click.option("--fail", is_flag=True, help="Exit with 1 where a cell is flagged.")
+@click.option(
+    "--decimals", type=int, help="Number of printed decimals. Default: the longest of each column."
+)
+@click.option("--fail", is_flag=True, help="Exit with code 1 if a cell is flagged.")
 @answering
-def audit_step(
+def check_table_step(
     table: str, method: str, confidence: float, decimals: int | None, fail: bool
 ) -> Answer:
     """Recompute published precision, recall and F1 from counts; flag impossible cells.
 
-    Columns: a name; tp, detections, manual (or tp, fp, fn); and any of precision, recall, f1,
-    each with _low and _high, as printed.
+    The table has a column with a name and the columns tp, detections and manual (or tp, fp, fn).
+    It may have precision, recall and f1, each also with _low and _high, as printed.
     """
     from rubricate.study.audit import audit_table
 

@@ -6,21 +6,21 @@ One command per check. To add one: write its function in `rubricate.trust` and i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from rubricate.cli.command import VerbSubgroup
 from rubricate.cli.measuring import resampled
 from rubricate.cli.options import (
     F,
-    There,
+    check_report,
     confidence_option,
     from_option,
     open_corpus,
     overwrite_option,
-    refuse_existing,
     report_option,
     resamples_option,
     rubric_option,
@@ -28,12 +28,13 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, Told, answering, told_in_tables
+from rubricate.cli.places import Output, Source, There
 from rubricate.cli.trust_files import (
     RUN_FOLDER,
     accept_edited_option,
-    audit_command,
     feature_words,
     group_members,
+    history_command,
     open_run,
     read_notes,
     report_command,
@@ -60,25 +61,33 @@ def _resampling_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _reference_options(required: bool) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         reference = click.option(
-            "--reference", required=required, metavar="CORPUS",
-            help="Notes that people scored or annotated.",
+            "--reference", required=required, metavar="CORPUS", type=Source(),
+            help="Corpus with the scores or annotations of people.",
         )  # fmt: skip
-        annotator = click.option("--annotator", help="Which of them; the first if absent.")
+        annotator = click.option(
+            "--annotator", help="Annotator in the reference. Default: the first."
+        )
         return reference(annotator(function))
 
     return decorate
 
 
-@click.group("trust", epilog="Example: rubricate trust duplicates open-notes")
+class TrustGroup(VerbSubgroup):
+    """The checks of a run."""
+
+    formerly: ClassVar[Mapping[str, str]] = {"audit": "history"}
+
+
+@click.group("trust", cls=TrustGroup, epilog="Example: rubricate trust duplicates open-notes")
 def trust_command() -> None:
-    """Check a run: its files, who decided what, leniency, drift, fairness, copies, gaming.
+    """Check a run: its files, decisions, leniency, drift, fairness, copies and gaming.
 
     RUN is a folder that `rubricate score` wrote.
     """
 
 
 trust_command.add_command(verify_command)
-trust_command.add_command(audit_command)
+trust_command.add_command(history_command)
 trust_command.add_command(report_command)
 
 
@@ -100,7 +109,7 @@ def leniency_command(
     settings: Resampling,
     accept_edited: bool,
 ) -> Answer:
-    """Compare the scores of RUN with those people gave, or their annotations earn."""
+    """Compare the scores of RUN with the scores that people gave."""
     from rubricate.trust import measure_leniency
 
     people = _reference(reference, annotator, from_format, where, totals=True)
@@ -126,13 +135,24 @@ def leniency_command(
 @trust_command.command("drift", epilog="Example: rubricate trust drift last-year this-year")
 @click.argument("before_folder", metavar="BEFORE", type=RUN_FOLDER)
 @click.argument("after_folder", metavar="AFTER", type=RUN_FOLDER)
-@click.option("--notes-before", metavar="CORPUS", help="Notes of BEFORE: lengths, unknown words.")
-@click.option("--notes-after", metavar="CORPUS", help="Notes of AFTER.")
+@click.option(
+    "--notes-before",
+    metavar="CORPUS",
+    type=Source(),
+    help="Notes of BEFORE, to compare lengths and unknown words.",
+)
+@click.option(
+    "--notes-after",
+    metavar="CORPUS",
+    type=Source(),
+    help="Notes of AFTER, to compare lengths and unknown words.",
+)
 @click.option("--alpha", type=float, default=0.05, show_default=True,
-              help="Largest adjusted p value of a flag.")  # fmt: skip
+              help="Significance level: flag if the adjusted p value is below it.")  # fmt: skip
 @click.option("--min-rate", type=float, default=0.1, show_default=True,
-              help="Least difference of a feature's rates that is flagged.")  # fmt: skip
-@click.option("--fail", is_flag=True, help="Exit with 1 if anything drifted.")
+              help="Smallest difference between two rates of a feature that is "
+              "flagged.")  # fmt: skip
+@click.option("--fail", is_flag=True, help="Exit with code 1 if anything drifted.")
 @seed_option
 @accept_edited_option
 @answering
@@ -155,7 +175,7 @@ def drift_command(
     if notes_before is not None and notes_after is not None:
         texts = _texts(notes_before), _texts(notes_after)
     elif notes_before is not None or notes_after is not None:
-        raise click.UsageError("--notes-before and --notes-after come together")
+        raise click.UsageError("--notes-before and --notes-after must be given together.")
     settings = DriftSettings(alpha, min_rate, seed=seed)
     with shown_progress() as progress:
         before, after = (
@@ -207,14 +227,22 @@ def drift_command(
 )
 @run_argument
 @click.option("--group", required=True, metavar="COLUMN",
-              help="Metadata of the notes, or a column of --groups.")  # fmt: skip
-@click.option("--notes", metavar="CORPUS", help="The notes, whose metadata hold the group.")
+              help="Metadata field of the notes, or a column of --groups.")  # fmt: skip
+@click.option(
+    "--notes",
+    metavar="CORPUS",
+    type=Source(),
+    help="Corpus whose metadata names the group of each note.",
+)
 @click.option("--groups", metavar="FILE.csv", type=There(),
-              help="A table with the columns note and COLUMN.")  # fmt: skip
+              help="Table with the columns note and COLUMN.")  # fmt: skip
+@click.option("--cluster", metavar="COLUMN",
+              help="Metadata field of the notes, or a column of --groups, such as the patient, "
+              "whose notes belong together.")  # fmt: skip
 @click.option("--min-size", type=int, default=30, show_default=True,
-              help="Smaller groups are counted, and not reported.")  # fmt: skip
-@click.option("--out", metavar="FILE.csv", type=click.Path(path_type=Path),
-              help="Write the table of groups.")  # fmt: skip
+              help="Smallest group that is reported. Smaller groups are only counted.")  # fmt: skip
+@click.option("--out", metavar="FILE.csv", type=Output(),
+              help="Write the table of groups to this file.")  # fmt: skip
 @report_option()
 @overwrite_option
 @_reference_options(required=False)
@@ -227,6 +255,7 @@ def fairness_command(
     group: str,
     notes: str | None,
     groups: Path | None,
+    cluster: str | None,
     min_size: int,
     out: Path | None,
     report: Path | None,
@@ -238,23 +267,27 @@ def fairness_command(
     settings: Resampling,
     accept_edited: bool,
 ) -> Answer:
-    """Compare scores, and errors where there is a reference, between groups of notes."""
+    """Compare scores between groups of notes, and errors if there is a reference."""
+    from rubricate.outputs import check_output
     from rubricate.reports.fairness import fairness_page
     from rubricate.reports.page import write_report
     from rubricate.trust import compare_groups, differential_items
-    from rubricate.trust.fairness import FairnessSettings, write_groups
+    from rubricate.trust.fairness import GROUPS, FairnessSettings, write_groups
 
-    for place in (out, report and report / "index.html"):
-        if place:
-            refuse_existing(place, overwrite=overwrite)
+    check_report(report, overwrite=overwrite)
+    if out is not None:
+        check_output(out, GROUPS, overwrite=overwrite)
     members = group_members(group, notes, groups)
+    clusters = group_members(cluster, notes, groups) if cluster else None
     people = None
     if reference:
         people = _reference(reference, annotator, from_format, where, totals=False)
     chosen = FairnessSettings(min_size, resampling=settings)
     with shown_progress() as progress:
         run = open_run(run_folder, accept_edited=accept_edited, progress=progress)
-        fair = compare_groups(run, members, reference=people, settings=chosen, progress=progress)
+        fair = compare_groups(
+            run, members, reference=people, clusters=clusters, settings=chosen, progress=progress
+        )
     bias = differential_items(run, members, min_size=min_size) if len(run.items) else ()
     written = []
     if out is not None:
@@ -268,10 +301,11 @@ def fairness_command(
         for c in fair.contrasts
     ]  # fmt: skip
     large = [
-        (b.feature, b.group, b.odds_ratio, shown_p(b.adjusted), b.size)
+        (b.feature, b.group, b.odds_ratio, shown_p(b.adjusted), b.size,
+         b.r2_change, shown_p(b.p_non_uniform), b.r2_size)
         for b in bias
-        if b.size != "A"
-    ]
+        if b.is_large
+    ]  # fmt: skip
     answer = told_in_tables(
         {**fair.to_dict(), "features": [one.to_dict() for one in bias]},
         told_groups(fair),
@@ -285,7 +319,16 @@ def fairness_command(
             f"{len(large)} of {len(bias)} features work differently for a group (sizes B, C)"
             if bias
             else f"no feature was tested: it takes {min_size} notes with a decision on either side",
-            ("feature", "group", "odds ratio", "adjusted p", "size"),
+            (
+                "feature",
+                "group",
+                "odds ratio",
+                "adjusted p",
+                "size",
+                "change of R²",
+                "p, non-uniform",
+                "size of it",
+            ),
             large,
         ),
     )
@@ -299,10 +342,11 @@ def fairness_command(
 
 
 @trust_command.command("duplicates", epilog="Example: rubricate trust duplicates open-notes")
-@click.argument("corpus_path", metavar="CORPUS")
+@click.argument("corpus_path", metavar="CORPUS", type=Source())
 @click.option("--threshold", type=float, default=0.8, show_default=True,
-              help="Least share of common word runs (Jaccard index).")  # fmt: skip
-@click.option("--across-cases", is_flag=True, help="Compare notes of different cases, too.")
+              help="Smallest share of common word sequences (Jaccard index) of two "
+              "copies.")  # fmt: skip
+@click.option("--across-cases", is_flag=True, help="Also compare notes of different cases.")
 @_corpus_options
 @answering
 def duplicates_command(
@@ -312,7 +356,7 @@ def duplicates_command(
     from_format: str | None,
     where: Sequence[str],
 ) -> Answer:
-    """Find identical and nearly identical notes of CORPUS; prints ids only."""
+    """Find identical and nearly identical notes of CORPUS, and print their ids."""
     from rubricate.trust import find_duplicates
 
     notes = list(read_notes(corpus_path, from_format, where))
@@ -334,9 +378,9 @@ def duplicates_command(
 
 
 @trust_command.command("gaming", epilog="Example: rubricate trust gaming open-notes")
-@click.argument("corpus_path", metavar="CORPUS")
+@click.argument("corpus_path", metavar="CORPUS", type=Source())
 @click.option("--run", "run_folder", metavar="RUN", type=RUN_FOLDER,
-              help="Scores of these notes: tells lists without a story, too.")  # fmt: skip
+              help="Scoring run for these notes. Also flags bare keyword lists.")  # fmt: skip
 @rubric_option
 @_corpus_options
 @answering
@@ -347,7 +391,10 @@ def gaming_command(
     from_format: str | None,
     where: Sequence[str],
 ) -> Answer:
-    """Flag notes of CORPUS that look written for the scorer; a flag asks a person to look."""
+    """Flag notes of CORPUS that look written for the scorer.
+
+    A flag is a reason to check the note. It does not prove misconduct.
+    """
     from rubricate.corpus import Note
     from rubricate.formats.notes import open_notes, with_only_case
     from rubricate.formats.rubric import rubrics_for
@@ -372,7 +419,7 @@ def gaming_command(
 def _reference(
     path: str, annotator: str | None, from_format: str | None, where: Sequence[str], *, totals: bool
 ) -> ScoredRun:
-    """Return what people said; with ``totals`` their scores where there are any."""
+    """Return the decisions of people; with ``totals`` also their scores, if there are any."""
     from rubricate.trust import run_of_corpus, run_of_scores
 
     corpus = open_corpus(path, from_format=from_format, where=where)

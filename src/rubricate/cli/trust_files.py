@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.options import There, from_option, overwrite_option, split_option
-from rubricate.cli.output import Answer, Told, answering, told_in_tables
+from rubricate.cli.command import verb
+from rubricate.cli.options import accept_log_option, from_option, overwrite_option, split_option
+from rubricate.cli.output import Answer, Told, answering, told_in_tables, warn
+from rubricate.cli.places import Source, There
 from rubricate.display import DASH, counted
 from rubricate.progress import shown_progress
 
@@ -17,14 +19,24 @@ if TYPE_CHECKING:
     from rubricate.corpus import Note
     from rubricate.progress import Progress
     from rubricate.run import ScoredRun
-    from rubricate.trust import AuditLine, Fairness
+    from rubricate.trust import Fairness, HistoryLine
 
 RUN_FOLDER = There(file_okay=False)
 _FILE = There()
 run_argument = click.argument("run_folder", metavar="RUN", type=RUN_FOLDER)
 accept_edited_option = click.option(
-    "--accept-edited", is_flag=True, help="Go on with tables that were edited after the run."
+    "--accept-edited", is_flag=True, help="Use tables that were edited after the run."
 )
+
+
+def accept_log_of(folder: Path) -> None:
+    """Accept the log of a run as it is now, and say so."""
+    from rubricate.files import hold_folder
+    from rubricate.run.folder import accept_log
+
+    with hold_folder(folder):
+        if accept_log(folder):
+            warn(f"the log of {folder} is accepted as it is now; that is recorded in it")
 
 
 def open_run(folder: Path, *, accept_edited: bool, progress: Progress) -> ScoredRun:
@@ -37,11 +49,11 @@ def open_run(folder: Path, *, accept_edited: bool, progress: Progress) -> Scored
     return read_run(folder, progress=progress)
 
 
-@click.command("verify", epilog="Example: rubricate trust verify scores")
+@verb("verify", epilog="Example: rubricate trust verify scores")
 @run_argument
 @answering
 def verify_command(run_folder: Path) -> Answer:
-    """Compare every file of RUN with its run.json; exit with 1 if one differs."""
+    """Check every file of RUN against its run.json; exit with code 1 if a file differs."""
     from rubricate.trust import verify_run
 
     found = verify_run(run_folder)
@@ -53,7 +65,8 @@ def verify_command(run_folder: Path) -> Answer:
     )
     told = Told(
         f"{words}\nrun.json: {found.run_sha256}"
-        + (f"\nlog: {found.log_sha256}" if found.log_sha256 else ""),
+        + (f"\nlog: {found.log_sha256}" if found.log_sha256 else "")
+        + (f"\ndecisions: {found.decisions_sha256}" if found.decisions_sha256 else ""),
         ("file or folder", "status", "note"),
         [(one.name, one.status, one.note) for one in found.files],
         most=len(found.files),
@@ -61,57 +74,69 @@ def verify_command(run_folder: Path) -> Answer:
     return told_in_tables(found.to_dict, told, failed=bool(found.differing))
 
 
-@click.command("audit", epilog="Example: rubricate trust audit scores --note 10008")
+@verb("history", epilog="Example: rubricate trust history scores --note 10008")
 @run_argument
-@click.option("--note", metavar="ID", help="The whole history of one note, the machine's part too.")
+@click.option("--note", metavar="ID",
+              help="Show the whole history of one note, with the decisions of the model. The "
+              "number "
+              "of a student shows the notes of all stations.")  # fmt: skip
+@accept_log_option
 @answering
-def audit_command(run_folder: Path, note: str | None) -> Answer:
-    """Print who decided what, when and why in RUN, and what the score became by it."""
-    from rubricate.trust import audit_run
+def history_command(run_folder: Path, note: str | None, accept_log: bool) -> Answer:
+    """Print who decided what, when and why in RUN, and how the score changed."""
+    from rubricate.trust import run_history
 
-    lines = audit_run(run_folder, note)
+    if accept_log:
+        accept_log_of(run_folder)
+    lines = run_history(run_folder, note)
     people = [line for line in lines if not line.machine]
+    one_note = note is not None and len({line.note for line in lines}) < 2
     names = len({line.by for line in people})
     words = (
-        f"{counted(len(people), 'decision')} of {counted(names, 'person', 'people')}"
+        f"{counted(len(people), 'decision')} by {counted(names, 'person', 'people')}"
         + (f" on note {note}" if note else "")
-        + "; the log is whole"
+        + ". The log is intact."
     )
     rows = [
-        (line.at, line.by, *(() if note else (line.note,)), line.wording or line.feature,
+        (line.at, line.by, *(() if one_note else (line.note,)), line.wording or line.feature,
          _decision(line), line.why, _score(line), line.standing)
         for line in lines
     ]  # fmt: skip
-    header = ("when", "who", *(() if note else ("note",)), "feature", "decision", "why",
+    header = ("when", "who", *(() if one_note else ("note",)), "feature", "decision", "why",
               "score then", "")  # fmt: skip
     told = Told(words, header, rows, most=len(rows))
     return told_in_tables({"decisions": [line.to_dict() for line in lines]}, told)
 
 
-def _decision(line: AuditLine) -> str:
+def _decision(line: HistoryLine) -> str:
     if line.found is None:
         return "undecided"
-    # Words that are marked in what is not found say otherwise.
-    said = "found" if line.found else "contradicted" if line.spans else "not found"
+    # Words marked in an item that earns nothing contradict it.
+    said = "stated" if line.found else "contradicted" if line.spans else "not mentioned"
     said += f" at {line.spans}" if line.spans else ""
     return said + ("" if line.certainty is None else f", {line.certainty:.0%} sure")
 
 
-def _score(line: AuditLine) -> str:
+def _score(line: HistoryLine) -> str:
     return DASH if line.score is None else f"{line.score:g} of {line.maximum:g}"
 
 
-@click.command(
-    "report", epilog="Example: rubricate trust report scores open-notes --where split=test"
-)
+@verb("report", epilog="Example: rubricate trust report scores open-notes --where split=test")
 @run_argument
-@click.argument("corpus_path", metavar="CORPUS")
-@click.option("--previous", metavar="RUN", type=RUN_FOLDER, help="An earlier run, to show changes.")
-@click.option("--policy", type=_FILE, help="A review policy.")
+@click.argument("corpus_path", metavar="CORPUS", type=Source())
+@click.option(
+    "--previous",
+    metavar="RUN",
+    type=RUN_FOLDER,
+    help="Folder of an earlier run; the report shows what changed.",
+)
+@click.option("--policy", type=_FILE, metavar="FILE",
+              help="Review policy written by `rubricate route`.")  # fmt: skip
 @from_option
 @split_option()
 @overwrite_option
 @accept_edited_option
+@accept_log_option
 @answering
 def report_command(
     run_folder: Path,
@@ -122,15 +147,20 @@ def report_command(
     where: Sequence[str],
     overwrite: bool,
     accept_edited: bool,
+    accept_log: bool,
 ) -> Answer:
-    """Write report.html, and a page that shows every note, into RUN."""
+    """Write report.html, with a page that shows every note, into RUN."""
     from rubricate.files import hold_folder
     from rubricate.reports.scoring import write_scoring_report
+    from rubricate.run.folder import check_log
     from rubricate.trust import check_tables
 
-    for folder in () if accept_edited else (run_folder, previous):
-        if folder is not None:
+    for folder in (run_folder, previous):
+        if folder is not None and not accept_edited:
             check_tables(folder)
+    if accept_log:
+        accept_log_of(run_folder)
+    check_log(run_folder)
     with hold_folder(run_folder), shown_progress() as progress:
         page = write_scoring_report(
             run_folder,
@@ -203,6 +233,6 @@ def group_members(column: str, notes_path: str | None, table: Path | None) -> di
         return {note: group for note, group in pairs if group}
     if notes_path is None:
         raise click.UsageError(
-            "give --notes CORPUS or --groups FILE.csv to say who is in which group"
+            "Give --notes CORPUS or --groups FILE.csv, which name the group of each note."
         )
     return groups_of_notes(list(read_notes(notes_path)), column)

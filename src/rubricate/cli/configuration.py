@@ -1,0 +1,123 @@
+"""The configuration file: defaults of options, by command.
+
+``rubricate.toml`` in the current folder has one table for each command; ``pyproject.toml`` has the
+same tables under ``tool.rubricate``. Only one file is read: rubricate.toml, if there is one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from rubricate.errors import ArgumentError, Fault, did_you_mean
+
+OWN, SHARED = Path("rubricate.toml"), Path("pyproject.toml")
+#: What finds our tables in a pyproject.toml without parsing it.
+_TABLE = b"tool.rubricate"
+
+
+class Configuration(NamedTuple):
+    """The tables of a configuration file."""
+
+    path: Path
+    tables: Mapping[str, Any]
+
+
+def read_configuration(verbs: Iterable[str]) -> Configuration | None:
+    """Return the configuration of the current folder; None if there is none.
+
+    ArgumentError for a file that is no TOML, and for a table that no verb is called by.
+    """
+    try:
+        path = OWN if OWN.is_file() else SHARED
+        content = path.read_bytes() if path.is_file() else b""
+    except OSError:  # a current folder that may not be read has no configuration
+        return None
+    if path == SHARED and _TABLE not in content:
+        return None
+    try:
+        tables: Any = tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ArgumentError([Fault(f"not valid TOML: {error}", path)]) from error
+    if path == SHARED:
+        tables = tables.get("tool", {}).get("rubricate", {})
+    faults = []
+    known = list(verbs)
+    for name, table in tables.items():
+        if name not in known:
+            faults.append(Fault(f"[{name}]: no such command{did_you_mean(name, known)}", path))
+        elif not isinstance(table, dict):
+            faults.append(Fault(f"{name}: must be a table, [{name}]", path))
+    ArgumentError.raise_any(faults)
+    return Configuration(path, tables)
+
+
+def configuration_path(ctx: click.Context) -> Path | None:
+    """Return the configuration file that is in force, if there is one."""
+    path: Path | None = ctx.meta.get(__name__)
+    return path
+
+
+def _place(ctx: click.Context) -> str:
+    return f"{configuration_path(ctx)}, [{'.'.join(ctx.command_path.split()[1:])}]"
+
+
+def check_tables(ctx: click.Context, commands: Iterable[str]) -> None:
+    """Raise UsageError if the table of a group has what is no command of it."""
+    known = list(commands)
+    for name, table in (ctx.default_map or {}).items():
+        if name not in known or not isinstance(table, dict):
+            hint = did_you_mean(name, known, otherwise=f". Commands: {', '.join(known)}")
+            raise click.UsageError(f"{_place(ctx)}: no command {name!r}{hint}")
+
+
+def option_defaults(command: click.Command, ctx: click.Context) -> dict[str, Any] | None:
+    """Return the defaults of a command's options by parameter; UsageError for unknown options."""
+    own = ctx.default_map
+    if not own:
+        return None
+    where = _place(ctx)
+    options = {
+        name.lstrip("-"): option
+        for option in command.params
+        if isinstance(option, click.Option) and not option.is_eager
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("--")
+    }
+    found: dict[str, Any] = {}
+    for given, value in own.items():
+        name = given.replace("_", "-")
+        if name not in options:
+            raise click.UsageError(f"{where}: no option {given!r}{did_you_mean(name, options)}")
+        option = options[name]
+        if f"--{name}" in option.secondary_opts:
+            value = not value
+        found[option.name or ""] = _checked(value, option, f"{where}: {given}")
+    return found
+
+
+def _checked(value: Any, option: click.Option, where: str) -> Any:
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(one, dict | list) for one in values):
+        raise click.UsageError(f"{where}: need a text, a number, true or false, or a list of them")
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise click.UsageError(f"{where}: need true or false")
+        return value
+    if option.multiple:
+        return [str(one) for one in values]
+    if isinstance(value, bool | list):
+        raise click.UsageError(f"{where}: need one text or number")
+    return value if isinstance(value, int | float) else str(value)
+
+
+def load_configuration(ctx: click.Context, verbs: Iterable[str]) -> None:
+    """Give the defaults of the configuration file to the commands below a context."""
+    found = read_configuration(verbs)
+    if found is not None:
+        ctx.meta[__name__] = found.path
+        ctx.default_map = dict(found.tables)

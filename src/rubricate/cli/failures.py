@@ -1,0 +1,108 @@
+"""Errors as the command tells them: one message in words, or JSON with ``--json``.
+
+Exit codes: 0 done, 1 failed or a check found something, 2 wrong usage. `docs/exit-codes.md` lists
+what 1 means for each verb.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import IO, Any
+
+import click
+
+from rubricate.errors import InputError, OutputExistsError, RubricateError
+
+JSON_ASKED = "rubricate.json"
+
+
+def no_colour() -> bool:
+    """Tell whether the environment asks for output without colour (no-color.org)."""
+    return bool(os.environ.get("NO_COLOR"))
+
+
+class Failure(click.ClickException):
+    """An error that ends the command."""
+
+    def __init__(
+        self, message: str, *, code: str, usage: str = "",
+        faults: Sequence[dict[str, Any]] = (), as_json: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.code, self.usage = code, usage
+        self.faults, self.as_json = list(faults), as_json
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the error to standard error."""
+        if self.as_json:
+            click.echo(json.dumps({"error": self.to_dict()}, ensure_ascii=True), err=True)
+            return
+        if self.usage:
+            click.echo(self.usage, err=True)
+        head = click.style("Error:", fg="red", bold=True)
+        click.echo(
+            f"{head} {self.format_message()}", file=file, err=True,
+            color=False if no_colour() else None,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the error for JSON; ``path`` and ``line`` are those of the first fault."""
+        first = self.faults[0] if self.faults else {}
+        return {
+            "code": self.code,
+            "message": self.format_message(),
+            "exit_code": self.exit_code,
+            "path": first.get("path"),
+            "line": first.get("line"),
+            "faults": self.faults,
+        }
+
+
+class WrongUsage(Failure):
+    """An error about what was asked for."""
+
+    exit_code = 2
+
+
+def failure_of(error: Exception, *, as_json: bool) -> Failure:
+    """Return an error of ours, of the system or of click as the failure that is shown."""
+    if isinstance(error, click.ClickException):
+        usage = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            names = error.ctx.help_option_names
+            usage = (
+                f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} {names[-1]}' for help.\n"
+            )
+        is_usage = isinstance(error, click.UsageError)
+        kind = WrongUsage if error.exit_code == 2 else Failure
+        return kind(
+            error.format_message(), code="usage" if is_usage else "error", usage=usage,
+            as_json=as_json,
+        )  # fmt: skip
+    if isinstance(error, RubricateError):
+        kind = WrongUsage if error.exit_code == 2 else Failure
+        return kind(str(error), code=error.code, faults=_faults(error), as_json=as_json)
+    path = error.filename if isinstance(error, OSError) else None
+    faults = [_fault(str(error), path)] if path else []
+    return Failure(str(error), code="file-system", faults=faults, as_json=as_json)
+
+
+def _faults(error: RubricateError) -> list[dict[str, Any]]:
+    if isinstance(error, InputError):
+        return [_fault(one.message, one.path, one.line, one.unit) for one in error.faults]
+    if isinstance(error, OutputExistsError):
+        return [_fault(str(error), error.path)]
+    return []
+
+
+def _fault(
+    message: str, path: object = None, line: int | None = None, unit: str = "line"
+) -> dict[str, Any]:
+    return {
+        "message": message,
+        "path": None if path is None else str(path),
+        "line": line,
+        "unit": None if line is None else unit,
+    }

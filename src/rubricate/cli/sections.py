@@ -1,0 +1,43 @@
+"""The sections that long help is arranged in."""
+
+from __future__ import annotations
+
+#: Title → options. An option that stands nowhere here is listed first, under "Options".
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Input": (
+        "--rubric", "--where", "--assign-case", "--columns", "--from", "--predicted-from",
+        "--limit", "--like", "--notes", "--groups", "--annotator", "--reference-annotator",
+        "--predicted-annotator", "--prefer-annotator", "--reference-group", "--weights",
+        "--accept-edited",
+    ),
+    "Model": ("--model", "--matcher", "--matchers", "--set", "--features-per-pass", "--suggest"),
+    "Review": ("--policy", "--unsure", "--any-text", "--corrections"),
+    "Expected values": (
+        "--precision", "--recall", "--frequency", "--frequency-kind", "--frequency-from",
+        "--variable", "--variables",
+    ),
+    "Target": ("--half-width", "--assurance", "--total"),
+    "Clusters and sites": (
+        "--sites", "--available-notes", "--design-effect", "--design-effect-from",
+        "--cluster-size", "--cluster-correlation",
+    ),
+    "Other methods: agreement and scores": ("--kappa", "--icc", "--least", "--raters", "--auc"),
+    "Other methods: review policy": ("--max-error", "--error-rate", "--items"),
+    "Other methods: comparisons": (
+        "--margin", "--discordant", "--difference", "--power", "--goal", "--rate",
+        "--reference-rate", "--looks",
+    ),
+    "Other methods: pilot": ("--pilot", "--measure"),
+    "Matching of spans": ("--protocol", "--unit", "--empty", "--missing"),
+    "Statistics": ("--confidence", "--resamples", "--interval", "--population", "--seed"),
+    "Output": (
+        "--out", "--to", "--report", "--no-report", "--plot", "--fix", "--log", "--strict",
+        "--previous", "--fail", "--overwrite", "--accept-log", "--json",
+    ),
+    "Speed and limits": (
+        "--workers", "--dask", "--batch-size", "--max-chars", "--note-timeout",
+        "--checkpoint-dir",
+    ),
+}  # fmt: skip
+#: The last section: what every command has.
+OTHER = "Other"
