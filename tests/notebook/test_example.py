@@ -30,5 +30,6 @@ def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             shown += 1
         else:
             exec(compile(body, f"cell {number}", "exec"), names)
+    assert sum(cell["cell_type"] == "code" for cell in notebook["cells"]) == 10
     assert shown >= 8
     assert list(tmp_path.iterdir()) == [], "no folder is written unless asked"

@@ -1,5 +1,9 @@
 """What `import rubricate as r` offers in a notebook."""
 
+import copy
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas
@@ -7,8 +11,11 @@ import polars
 import pytest
 
 import rubricate as r
-from rubricate.errors import InputError, UnknownNameError
+from rubricate.errors import ArgumentError, InputError, UnknownNameError
+from rubricate.matchers import default_matcher
 from rubricate.notebook import as_corpus, as_rubric_file
+from rubricate.scoring import ScoreSettings
+from rubricate.trust import verify_run
 
 NOTES = {
     "student_id": ["s1", "s2"],
@@ -203,3 +210,94 @@ def test_what_a_rubric_file_leaves_open_is_told(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="row 3"):
         found = as_rubric_file(tmp_path / "r.csv")
     assert found is not None and len(found.rubrics[0]) == 2
+
+
+READ = """
+import pickle, sys
+found = pickle.load(open(sys.argv[1], "rb"))
+print(found.note("1").result.note, found.run["counts"]["scored"], found.scores["score"].to_list())
+"""
+
+
+def test_results_go_to_other_processes(tmp_path: Path) -> None:
+    texts, rubric = ["Pt denies fever.", "Cough for 2 days."], ["No fever", "Cough"]
+    found = r.score(texts, rubric, matcher="lexicon")
+    again = pickle.loads(pickle.dumps(found))
+    assert again.results == found.results and again.run == found.run
+    assert again.scores.equals(found.scores) and again.items.equals(found.items)
+    assert again.note("1")._repr_html_() == found.note("1")._repr_html_()
+    (tmp_path / "found.pickle").write_bytes(pickle.dumps(found))
+    del found
+    saved = again.save(tmp_path / "run")
+    assert (saved / "report.html").exists() and not verify_run(saved).differing
+    words = [sys.executable, "-P", "-c", READ, str(tmp_path / "found.pickle")]
+    told = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["1", "2", "[1.0,", "1.0]"]
+
+
+def test_results_come_back_in_the_kind_of_the_notes() -> None:
+    index = pandas.Index(["x", "y", "z"], name="row")
+    texts = {"text": ["cough", "fever", "no cough"]}
+    found = r.score(pandas.DataFrame(texts, index=index), ["Cough", "Fever"], matcher="lexicon")
+    assert list(found.scores.index) == ["x", "y", "z"] and found.scores.index.name == "row"
+    assert list(found.items.index) == ["x", "x", "y", "y", "z", "z"]
+    joined = pandas.DataFrame(texts, index=index).join(found.scores[["score"]])
+    assert list(joined["score"]) == [1.0, 1.0, 0.0]
+    series = r.score(pandas.Series(texts["text"], index=index), ["Cough"], matcher="lexicon")
+    assert list(series.scores.index) == ["x", "y", "z"]
+    lazy = r.score(polars.LazyFrame(texts), ["Cough"], matcher="lexicon")
+    assert isinstance(lazy.items, polars.LazyFrame)
+    assert lazy.scores.collect()["score"].to_list() == [1.0, 0.0, 0.0]
+    corpus = r.match(pandas.DataFrame(texts), ["Cough"], matcher="lexicon")
+    assert isinstance(corpus.to_frame(like=pandas.DataFrame()), pandas.DataFrame)
+    assert isinstance(corpus.to_frame(like=polars.LazyFrame()), polars.LazyFrame)
+
+
+def test_an_index_of_ids_has_the_ids() -> None:
+    frame = pandas.DataFrame({"student_id": ["s1", "s2"], "note": ["cough", "fever"]})
+    found = r.score(frame.set_index("student_id"), ["Cough"], matcher="lexicon")
+    assert list(found.scores["note"]) == ["s1", "s2"] == list(found.scores.index)
+
+
+def test_dictionaries_are_notes_and_rubrics() -> None:
+    rows = [{"id": "a", "text": "cough", "case": "1"}, {"id": "b", "text": "fever", "case": "1"}]
+    rubric = [{"text": "Cough", "points": 2}, {"text": "Fever", "points": 3}]
+    found = r.score(rows, rubric, matcher="lexicon")
+    assert found.scores.select("note", "case", "score").rows() == [("a", "1", 2.0), ("b", "1", 3.0)]
+    by_id = r.score({"a": "cough", "b": "fever"}, {"Cough": 2, "Fever": 3}, matcher="lexicon")
+    assert by_id.scores.select("note", "score").rows() == [("a", 2.0), ("b", 3.0)]
+    with pytest.raises(InputError, match="dictionaries"):
+        r.score({"a": 1}, ["Cough"])  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="has no column of texts"):
+        r.score([{"x": "cough"}], ["Cough"])
+
+
+def test_measuring_takes_what_scoring_takes(tmp_path: Path) -> None:
+    corpus = r.load_corpus("open-notes").select(cases=["0"])
+    place = tmp_path / "notes.jsonl"
+    r.write_corpus(corpus, place, format="jsonl")
+    assert r.agree(place).pooled.to_dict() == r.agree(corpus).pooled.to_dict()
+    measured = r.evaluate(str(place), {"again": place}, reference_annotator="reference",
+                          predicted_annotator="reference")  # fmt: skip
+    assert measured.systems["again"].to_dict()["characters"]["f1"] == 1.0  # type: ignore[index]
+
+
+def test_a_matcher_beside_a_model_is_refused_and_settings_keep_the_default() -> None:
+    with pytest.raises(ArgumentError, match="model and matcher cannot"):
+        r.score(["cough"], ["Cough"], matcher="lexicon", model="fast")
+    with pytest.raises(ArgumentError, match="model and matcher cannot"):
+        r.match(["cough"], ["Cough"], matcher="lexicon", model="fast")
+    found = r.score(["cough"], ["Cough"], settings=ScoreSettings(seed=1))
+    assert default_matcher() == "cascade" == found.run["model"]["name"]
+
+
+def test_copies_of_results_last_longer_than_the_results() -> None:
+    found = r.score(["cough"], ["Cough"], matcher="lexicon")
+    twins = [copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))]
+    del found
+    assert [twin.scores["score"].to_list() for twin in twins] == [[1.0], [1.0], [1.0]]
+    lazy = r.score(polars.LazyFrame({"text": ["cough"]}), ["Cough"], matcher="lexicon")
+    assert isinstance(pickle.loads(pickle.dumps(lazy)).scores, polars.LazyFrame)
+    frame = pandas.DataFrame({"text": ["cough"]}, index=["x"])
+    scored = r.score(frame, ["Cough"], matcher="lexicon")
+    assert list(pickle.loads(pickle.dumps(scored)).scores.index) == ["x"]

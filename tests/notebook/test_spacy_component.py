@@ -23,6 +23,21 @@ def test_evidence_stands_in_the_spans_of_a_text() -> None:
     assert doc.to_bytes()
 
 
+def test_a_component_takes_the_models_that_score_takes() -> None:
+    from rubricate.errors import ArgumentError
+
+    nlp = spacy.blank("en")
+    config = {"rubric": {"Shortness of breath": 2}, "model": "fast"}
+    component = nlp.add_pipe("rubricate", config=config)
+    doc = nlp("Pt c/o SOB.")
+    assert [span.text for span in doc.spans["rubricate"]] == ["SOB"]
+    assert component.rubric.features[0].weight == 2
+    with pytest.raises(ArgumentError, match="model and matcher cannot be used together"):
+        spacy.blank("en").add_pipe("rubricate", config={**config, "matcher": "lexicon"})
+    usual = spacy.blank("en").add_pipe("rubricate", config={"rubric": ["Cough"]})
+    assert usual.matcher.name == "cascade", "the default of the command"
+
+
 def test_a_component_needs_one_rubric() -> None:
     from rubricate.errors import InputError
 

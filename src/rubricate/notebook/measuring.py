@@ -14,8 +14,9 @@ from rubricate.evaluation import SystemsEvaluation, evaluate_systems
 from rubricate.files import whole_output
 from rubricate.formats import read_corpus
 from rubricate.measures.intervals import EvaluationWithIntervals
-from rubricate.notebook.inputs import Notes, as_corpus
+from rubricate.notebook.inputs import Notes, as_corpus, need_there
 from rubricate.notebook.scoring import ScoredNotes
+from rubricate.outputs import DRAWING
 from rubricate.progress import Progress, silent
 from rubricate.reports.plots import (
     UNDEFINED,
@@ -65,7 +66,10 @@ def evaluate(
 
 def _predicted(notes: Notes, reference: Corpus) -> Corpus:
     """Return predictions; a submission has no notes but the reference's."""
-    return notes if isinstance(notes, Corpus) else read_corpus(notes, like=reference)
+    if isinstance(notes, str | Path):
+        need_there(str(notes))
+        return read_corpus(notes, like=reference)
+    return as_corpus(notes)
 
 
 def agree(notes: Notes, **options: Any) -> Agreement:
@@ -166,13 +170,15 @@ class Drawing(str):
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the plot to an .svg file and return its path."""
-        with whole_output(Path(path), overwrite=overwrite) as place:
+        with whole_output(Path(path), overwrite=overwrite, kind=DRAWING) as place:
             place.write_text(self, encoding="utf-8")
         return Path(path)
 
 
 def plot(
-    value: ScoredNotes | SystemsEvaluation | Agreement | Policy, *, rubric: Corpus | None = None
+    value: ScoredNotes[Any] | SystemsEvaluation | Agreement | Policy,
+    *,
+    rubric: Corpus | None = None,
 ) -> Drawing:
     """Draw what matters most of a result.
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import shutil
-from collections.abc import Mapping, Sequence
+import tarfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Protocol,
+    Self,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 from weakref import finalize
 
 from rubricate.corpus import Corpus, Note
@@ -17,8 +30,28 @@ from rubricate.display import table_html
 from rubricate.errors import UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats.notes import NoteSource, open_notes, understood_as
-from rubricate.matchers import Matcher, default_matcher, fit_matcher, load_matcher, predict_in_parts
-from rubricate.notebook.inputs import Notes, Rubrics, as_corpus, as_rubric_file, need_there
+from rubricate.frames import frame_kind, frame_like
+from rubricate.learning import FOLDS, compare_fitted, refuse_worse
+from rubricate.matchers import (
+    FailedNote,
+    Matcher,
+    default_matcher,
+    failures_in_words,
+    fit_apart,
+    fit_matcher,
+    load_matcher,
+    make_matcher,
+    predict_in_parts,
+    refuse_matcher_of_model,
+)
+from rubricate.notebook.inputs import (
+    Notes,
+    OtherNotes,
+    Rubrics,
+    as_corpus,
+    as_rubric_file,
+    need_there,
+)
 from rubricate.progress import Progress, silent
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note
 from rubricate.reports.scoring import write_scoring_report
@@ -30,11 +63,17 @@ from rubricate.run import (
     RunColumn,
     read_results,
 )
+from rubricate.run.folder import UNDECIDED_RUN
 from rubricate.run.writing import RunRecord, read_record
 from rubricate.scoring import Policy, ScoreSettings, score_notes, write_policy
 from rubricate.spans import Span
 
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
 R = TypeVar("R")
+FrameT = TypeVar("FrameT")
 _STYLE = (
     "<style>.rubricate-note{white-space:pre-wrap;line-height:1.7;max-width:48em}"
     ".rubricate-note mark{background:#cfe3f5;color:inherit;border-bottom:2px solid #0072b2}"
@@ -44,9 +83,46 @@ _STYLE = (
 _SIDES = Sides(reference="people", predicted="found here")
 
 
+class PandasFrame(Protocol):
+    """A data frame or series of pandas."""
+
+    @property
+    def iloc(self) -> Any:
+        """Rows by place."""
+
+    @property
+    def index(self) -> Any:
+        """Labels of the rows."""
+
+
+class ScoreOptions(TypedDict, total=False):
+    """The options of `score`; the command has the same under the same names."""
+
+    matcher: str | None
+    model: str | Path | Matcher | None
+    policy: str | Path | Policy | None
+    corrections: str | Path | None
+    columns: Mapping[str, str] | None
+    case: str
+    settings: ScoreSettings | None
+    progress: Progress
+
+
+@overload
 def score(
-    notes: Notes,
-    rubric: Rubrics = None,
+    notes: PandasFrame, rubric: Rubrics | None = None, **options: Unpack[ScoreOptions]
+) -> ScoredNotes[pandas.DataFrame]: ...
+@overload
+def score(
+    notes: polars.LazyFrame, rubric: Rubrics | None = None, **options: Unpack[ScoreOptions]
+) -> ScoredNotes[polars.LazyFrame]: ...
+@overload
+def score(
+    notes: OtherNotes, rubric: Rubrics | None = None, **options: Unpack[ScoreOptions]
+) -> ScoredNotes[polars.DataFrame]: ...
+def score(
+    notes: Any,
+    rubric: Rubrics | None = None,
     *,
     matcher: str | None = None,
     model: str | Path | Matcher | None = None,
@@ -56,7 +132,7 @@ def score(
     case: str = "",
     settings: ScoreSettings | None = None,
     progress: Progress = silent,
-) -> ScoredNotes:
+) -> ScoredNotes[Any]:
     """Score notes against a rubric; no folder is written until the result is saved.
 
     Parameters
@@ -64,18 +140,22 @@ def score(
     notes, rubric, columns, case
         As `as_corpus`.
     matcher : str, optional
-        One of `rubricate.matchers.MATCHERS`; as in the command the encoder if it is installed.
-    model : path or Matcher, optional
-        What `fit` returned, a folder it was saved to, or ``fast``, ``accurate`` or ``cascade``.
+        One of `rubricate.matchers.MATCHERS`. Default: ``cascade``, as in the command.
+    model : path, name or Matcher, optional
+        A fitted matcher, a folder that it was saved to, or ``fast``, ``accurate`` or ``cascade``.
+        Not together with ``matcher``.
     policy : path or Policy, optional
-        What `route` returned: which items a person must see.
+        Review policy: the result of `route`, or the path of its file.
     corrections : path, optional
-        What reviewers changed.
+        Reviewers' decisions.
+    settings : ScoreSettings, optional
+        Workers, limits, seed and the range of probabilities that go to review.
 
     Returns
     -------
     ScoredNotes
-        With data frames ``scores`` and ``items`` (pandas if the notes came so, else polars).
+        The data frames ``scores`` and ``items`` are of the kind of ``notes``: pandas (with its
+        index), polars or lazy. For other notes they are polars.
 
     Examples
     --------
@@ -84,44 +164,75 @@ def score(
     >>> found.scores["score"].to_list()
     [1.0, 1.0]
     """
+    refuse_matcher_of_model(matcher, model)
     if isinstance(notes, str | Path):
         need_there(str(notes))
         with understood_as(columns=columns, case=case):
             source = open_notes(notes)
     else:
         source = open_notes(as_corpus(notes, columns=columns, case=case))
-    chosen = settings or ScoreSettings(matcher=default_matcher())
-    folder = Path(mkdtemp(prefix="rubricate-"))
-    # The folder goes with the result, or at once where there is none.
-    found = ScoredNotes(folder / "run", hasattr(notes, "iloc"), source)
-    finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    chosen = settings or ScoreSettings()
+    chosen = replace(chosen, matcher=matcher or chosen.matcher or default_matcher())
+    folder = TemporaryFolder()
     if isinstance(policy, Policy):
-        write_policy(policy, folder / "policy.json")
-        policy = folder / "policy.json"
+        write_policy(policy, folder.path / "policy.json")
+        policy = folder.path / "policy.json"
     score_notes(
         source,
-        folder / "run",
+        folder.path / "run",
         rubric=as_rubric_file(rubric),
         model=model,
         policy=policy,
         corrections=corrections,
-        settings=chosen if matcher is None else replace(chosen, matcher=matcher),
+        settings=chosen,
         progress=progress,
     )
-    return found
+    return ScoredNotes(folder, frame_kind(notes), source)
+
+
+class TemporaryFolder:
+    """A folder that lasts as long as some object holds it."""
+
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="rubricate-"))
+        finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def _unpacked(archive: bytes, kind: Any, notes: Corpus) -> ScoredNotes[Any]:
+    """Return pickled results, in a folder of their own."""
+    folder = TemporaryFolder()
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        packed.extractall(folder.path / "run", filter="data")
+    return ScoredNotes(folder, kind, open_notes(notes))
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredNotes:
+class ScoredNotes(Generic[FrameT]):
     """Notes with their scores and the words these rest on."""
 
-    _folder: Path
-    _as_pandas: bool
+    _place: TemporaryFolder
+    #: A frame without columns of the kind that the results get; of pandas with the index.
+    _kind: Any
     _source: NoteSource
+
+    @property
+    def _folder(self) -> Path:
+        return self._place.path / "run"
+
+    def __copy__(self) -> Self:
+        return replace(self)
+
+    def __reduce__(self) -> tuple[Callable[..., ScoredNotes[Any]], tuple[bytes, Any, Corpus]]:
+        """Return all files and the notes, which make the same results in another process."""
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as packed:
+            packed.add(self._folder, ".")
+        notes = tuple(note for note in self._source.notes() if isinstance(note, Note))
+        return _unpacked, (archive.getvalue(), self._kind, Corpus(notes, ()))
 
     @cached_property
     def run(self) -> RunRecord:
-        """What the scores rest on: counts, and hashes of notes, rubric and model."""
+        """Record of the run: counts, and hashes of notes, rubric and model."""
         return read_record(self._folder)
 
     @cached_property
@@ -130,26 +241,31 @@ class ScoredNotes:
         return tuple(read_results(self._folder))
 
     @cached_property
-    def scores(self) -> Any:
+    def scores(self) -> FrameT:
         """One row per note: score, maximum, status, how many items are for review."""
-        return self._frame(SCORE_COLUMNS, self.results)
+        return self._frame(SCORE_COLUMNS, self.results, self.results)
 
     @cached_property
-    def items(self) -> Any:
+    def items(self) -> FrameT:
         """One row per note and feature: found, points, probability, words, outcome, review."""
         rows = [(result, item) for result in self.results for item in result.items]
-        return self._frame(ITEM_COLUMNS, rows)
+        return self._frame(ITEM_COLUMNS, rows, [result for result, _ in rows])
 
-    def _frame(self, columns: Sequence[RunColumn[R]], rows: Sequence[R]) -> Any:
+    def _frame(
+        self, columns: Sequence[RunColumn[R]], rows: Sequence[R], of: Sequence[NoteResult]
+    ) -> FrameT:
+        """Return rows as a frame, ``of`` which note each is."""
         import polars
 
         kinds = {"text": polars.String, "number": polars.Float64, "yes/no": polars.Boolean}
         values = {column.name: [column.get(row) for row in rows] for column in columns}
-        if self._as_pandas:
-            import pandas
-
-            return pandas.DataFrame(values)
-        return polars.DataFrame(values, schema={c.name: kinds[c.kind] for c in columns})
+        table = polars.DataFrame(values, schema={c.name: kinds[c.kind] for c in columns})
+        made: FrameT = frame_like(self._kind, table)
+        index = getattr(self._kind, "index", None)
+        if index is not None:
+            place = {note.id: i for i, note in enumerate(self._source.notes())}
+            made.index = index.take([place[result.note] for result in of])  # type: ignore[attr-defined]
+        return made
 
     def note(self, note_id: str | int) -> NoteView:
         """Return one note with its text, items and evidence; in a notebook it shows itself."""
@@ -166,7 +282,7 @@ class ScoredNotes:
         if report and not (self._folder / "report.html").exists():
             notes = (note for note in self._source.notes() if isinstance(note, Note))
             write_scoring_report(self._folder, notes)
-        with whole_output(target, overwrite=overwrite) as place:
+        with whole_output(target, overwrite=overwrite, kind=UNDECIDED_RUN) as place:
             shutil.copytree(self._folder, place)
         return target
 
@@ -174,7 +290,7 @@ class ScoredNotes:
         counts = self.run["counts"]
         return (
             f"<ScoredNotes: {counts['scored']} of {counts['notes']} notes scored, "
-            f"{counts['found']} of {counts['items']} items found, {counts['review']} for review>"
+            f"{counts['found']} of {counts['items']} items stated, {counts['review']} for review>"
         )
 
     def _repr_html_(self) -> str:
@@ -262,7 +378,7 @@ def show_note(corpus: Corpus, note_id: str | int, annotator: str | None = None) 
 
 def match(
     notes: Notes,
-    rubric: Rubrics = None,
+    rubric: Rubrics | None = None,
     *,
     matcher: str | None = None,
     model: str | Path | Matcher | None = None,
@@ -272,8 +388,9 @@ def match(
 ) -> Corpus:
     """Return the notes with the spans that express each feature of their rubric.
 
-    Parameters are those of `score`. The result has one annotator, the matcher; see
-    `Corpus.to_frame`.
+    The parameters are those of `score`. The result has one annotator, the matcher. Get its spans
+    as a frame with `Corpus.to_frame`. A note at which the matcher fails has no rows. A warning
+    gives the reason.
 
     Examples
     --------
@@ -282,35 +399,63 @@ def match(
     """
     own = notes.select(annotators=()) if isinstance(notes, Corpus) else notes
     corpus = as_corpus(own, rubric, columns=columns, case=case)
+    refuse_matcher_of_model(matcher, model)
     if model is None:
         # Only the rubric is learned from: annotations of the notes must not leak in.
         found = fit_matcher(matcher or default_matcher(), Corpus((), corpus.rubrics))
     else:
         found = load_matcher(model) if isinstance(model, str | Path) else model
-    return predict_in_parts(found, corpus, progress=progress)
+    predicted, failed = predict_in_parts(found, corpus, progress=progress)
+    _warn_of(failed, "matched")
+    return predicted
+
+
+def _warn_of(failed: Sequence[FailedNote], what: str) -> None:
+    if failed:
+        warnings.warn(failures_in_words(failed, what), stacklevel=3)
 
 
 def fit(
     notes: Notes,
-    rubric: Rubrics = None,
+    rubric: Rubrics | None = None,
     *,
-    matcher: str = "lexicon",
+    matcher: str | None = None,
     annotator: str | None = None,
+    folds: int = FOLDS,
+    even_if_worse: bool = False,
+    seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Matcher:
     """Return a matcher that has learned from annotated notes.
 
+    First the fitted matcher is compared with the unfitted one, on notes that it did not learn from
+    (`rubricate.learning.compare_fitted`); the result has this comparison as ``comparison_``. A note
+    that cannot be read is left out; a warning gives the reason.
+
     Parameters
     ----------
     notes : Corpus or path
         Notes with annotations; with a rubric alone, a matcher learns from its wording.
-    matcher : str
-        One of `rubricate.matchers.MATCHERS`.
+    matcher : str, optional
+        One of `rubricate.matchers.MATCHERS`; otherwise the one that `score` uses without a model.
     annotator : str, optional
         Whose annotations to learn from; the first annotator's otherwise.
+    folds : int
+        Parts of the notes for the comparison; 0 for none.
+    even_if_worse : bool
+        Return the matcher even if it decides more items wrongly than unfitted.
+    seed : int
+        Deals the notes for the comparison.
+    progress : callable
+        Called with how much is done, how much there is, and what is being done.
     **parameters
         Parameters of the matcher.
+
+    Raises
+    ------
+    InputError
+        If the fitted matcher decides more items wrongly than the unfitted one.
 
     Examples
     --------
@@ -319,4 +464,21 @@ def fit(
     ExactMatcher()
     """
     corpus = as_corpus(notes, rubric)
-    return fit_matcher(matcher, corpus, annotator=annotator, progress=progress, **parameters)
+    name = matcher or default_matcher()
+    made = make_matcher(name, **parameters)
+    comparison = None
+    if folds:
+        comparison = compare_fitted(
+            lambda: make_matcher(name, **parameters),
+            corpus,
+            annotator=annotator,
+            folds=folds,
+            seed=seed,
+            progress=progress,
+        )
+        if not even_if_worse:
+            refuse_worse(comparison)
+    failed = fit_apart(made, corpus, annotator=annotator, progress=progress)
+    _warn_of(failed, "learned from")
+    made.comparison_ = comparison  # type: ignore[attr-defined]
+    return made
