@@ -1,0 +1,1 @@
+"""A matcher and a format for rubricate, as an example."""
