@@ -8,7 +8,7 @@ SUM := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 DEMO := $(VENV)/.demo-$(SUM)
 TEST := $(VENV)/.test-$(SUM)
 
-.PHONY: demo test check format setup clean browser postgres audit constraints pages
+.PHONY: demo test check format setup clean browser postgres audit constraints pages docs
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
@@ -16,13 +16,13 @@ $(BIN)/python:
 
 # What a user needs: no torch.
 $(DEMO): | $(BIN)/python
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,web]'
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,web]'
 	@rm -f $(VENV)/.demo-*
 	@touch $@
 
 # What the checks and tests need besides.
 $(TEST): | $(BIN)/python
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,neural,spacy,train,dask,web,oidc,postgres,dev]'
+	@$(PIP) install --constraint constraints.txt --editable '.[formats,spacy,train,dask,web,oidc,postgres,docs,dev]'
 	@rm -f $(VENV)/.demo-* $(VENV)/.test-*
 	@touch $@ $(DEMO)
 
@@ -64,5 +64,9 @@ constraints: $(TEST)
 pages:
 	cd frontend && npm ci --no-audit --no-fund && npm run check && npm run build
 
+# The documentation site, in site/. A broken link ends the build.
+docs: $(TEST)
+	$(BIN)/python scripts/build_docs.py
+
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo site build .mypy_cache .ruff_cache .pytest_cache .hypothesis
