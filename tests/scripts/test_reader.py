@@ -88,6 +88,9 @@ def test_the_mixed_files_have_no_faults(script: Callable[[str], Any]) -> None:
         ("zp01.txt", False, "S"),
         ("zq02.txt", False, "X_test"),
         ("zz01.txt", False, "J"),
+        ("ca01.txt", False, "M"),
+        ("ce03.txt", True, "M_dev"),
+        ("cma01.txt", True, "M_test"),
     ],
 )
 def test_a_mixed_note_is_in_the_set_of_its_file(
@@ -118,6 +121,7 @@ def test_composed_notes_carry_the_marked_words(
     marked, against = set(), set()
     words = {reading.split(t)[0][a:z] for b in bank for _, t in b["plus"] for a, z in spans_of(t)}
     composer = compose.Composer({}, [*bank, *bank], ["Nothing."], {"bank": 1.0}, seed=1)
+    composer.restyling = composer.literally = composer.mentioning = 0
     monkeypatch.setattr(composer, "pool", lambda n: list(bank)[:n])
     for _ in range(60):
         text, rows, _ = composer.draw()
@@ -131,6 +135,146 @@ def test_composed_notes_carry_the_marked_words(
                 against.update(text[a:z] for a, z in contra or [])
     assert marked == words
     assert {"denies cough", "No cough", "afebrile", "Denies fever"} <= against
+
+
+NOTE = (
+    "45F with belly pain x2d. Pain is cramping and comes after meals. Denies fever. "
+    "Her mother had gallstones.\nTakes ibuprofen daily. No blood in stool."
+)
+
+
+def note_rows(reading: Any) -> list[Any]:
+    def at(*words: str) -> list[tuple[int, int]]:
+        return [(NOTE.index(w), NOTE.index(w) + len(w)) for w in words]
+
+    return [
+        ("Abdominal pain", reading.STATED, at("belly pain"), None, False),
+        ("Worse after eating", reading.STATED, at("comes after meals"), None, False),
+        ("Fever", reading.CONTRA, [], at("Denies fever"), False),
+        ("NSAID use", reading.STATED, at("Takes ibuprofen"), None, False),
+        ("Rectal bleeding", reading.CONTRA, [], at("No blood in stool"), False),
+        ("Jaundice", reading.UNSAID, [], None, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "style", ["administered", "sectioned", "anonymous", "chatty", "unpointed", "copied"]
+)
+def test_a_style_leaves_every_marked_word(script: Callable[[str], Any], style: str) -> None:
+    styles, rows = script("styles"), note_rows(script("reading"))
+    for seed in range(60):
+        text, new = getattr(styles, style)(NOTE, rows, random.Random(seed))
+        assert [row[:2] for row in new] == [row[:2] for row in rows]
+        for (_, _, spans, against, _), (_, _, was, was_against, _) in zip(new, rows, strict=True):
+            assert {text[a:z] for a, z in spans} == {NOTE[a:z] for a, z in was}
+            words = {text[a:z] for a, z in against or []}
+            assert words == {NOTE[a:z] for a, z in was_against or []}
+
+
+def test_a_style_moves_every_span_inside_the_text(script: Callable[[str], Any]) -> None:
+    styles, rows = script("styles"), note_rows(script("reading"))
+    for seed in range(300):
+        text, new = styles.restyled(NOTE, rows, random.Random(seed))
+        for _, _, spans, against, _ in new:
+            assert all(0 <= a < z <= len(text) for a, z in [*spans, *(against or [])])
+
+
+def test_what_is_said_only_in_what_was_cut_off_is_not_mentioned(
+    script: Callable[[str], Any],
+) -> None:
+    styles, reading = script("styles"), script("reading")
+    first = NOTE.index("Denies")
+    text, rows = styles.cut(NOTE, note_rows(reading), first, len(NOTE))
+    said = {row[0]: row[1] for row in rows}
+    assert text.startswith("Denies fever")
+    assert said["Abdominal pain"] == reading.UNSAID
+    assert said["NSAID use"] == reading.STATED
+    assert said["Fever"] == reading.CONTRA
+    # A mark that the cut goes through teaches nothing.
+    torn, left = styles.cut(NOTE, note_rows(reading), NOTE.index("pain"), len(NOTE))
+    assert torn.startswith("pain")
+    assert "Abdominal pain" not in {row[0] for row in left}
+
+
+def test_literal_rows_stand_in_the_text_as_their_outcome_says(
+    script: Callable[[str], Any],
+) -> None:
+    reading, literal = script("reading"), script("literal")
+    rows = note_rows(reading)
+    seen = set()
+    for seed in range(20):
+        for name, outcome, *_ in literal.literal_rows(NOTE, rows, random.Random(seed))[len(rows) :]:
+            seen.add((name.lower(), outcome))
+    assert ("belly pain", reading.STATED) in seen
+    assert ("blood in stool", reading.CONTRA) in seen
+    assert ("no blood in stool", reading.CONTRA) not in seen
+
+
+LITERAL_BANK = """F Hives
++ u [[hives]]
++ s [[itchy wheals]]
++ l [[welts]]
+- u no wheals
+- s skin clear
+F Tremor
++ u [[tremor]]
++ s [[hands shake]]
++ l [[shaky]]
+- u no shaking
+- s steady hands
+"""
+
+
+def test_a_wording_that_is_only_spoken_of_is_not_stated(
+    script: Callable[[str], Any], tmp_path: Path
+) -> None:
+    reading, literal = script("reading"), script("literal")
+    (tmp_path / "derm.txt").write_text(LITERAL_BANK, encoding="utf-8")
+    texts = literal.LiteralTexts(reading.read_bank(tmp_path), random.Random(2))
+    lines = ["He has {+}, no {-}.", "Return if {?} or {?} occur."]
+    things = texts.some(2)
+    assert len(things) == 2
+    text, (row, *_) = texts.filled(lines[:1], things, [" "])
+    assert row[1] == reading.STATED
+    assert row[2] == [(len("He has "), text.index(", no "))]
+    spoken, rows = texts.filled(lines[1:], things, [" "])
+    assert [row[1:4] for row in rows] == [(reading.ABSENT, [], None)] * 2
+    assert spoken.startswith("Return if ")
+
+
+def test_every_sentence_with_places_can_be_filled(
+    script: Callable[[str], Any], tmp_path: Path
+) -> None:
+    reading, literal = script("reading"), script("literal")
+    (tmp_path / "derm.txt").write_text(LITERAL_BANK, encoding="utf-8")
+    texts = literal.LiteralTexts(reading.read_bank(tmp_path), random.Random(3))
+    assert set(literal.SENTENCES) == {"post", "report", "sheet"}
+    for line in (line for lines in literal.SENTENCES.values() for line in lines):
+        assert literal.PLACE.search(line), line
+        text, rows = texts.filled([line], texts.some(2), [" "])
+        assert "{" not in text
+        for _, _, spans, against, _ in rows:
+            assert all(0 <= a < z <= len(text) for a, z in [*spans, *(against or [])])
+
+
+def test_others_notes_with_even_numbers_choose(
+    script: Callable[[str], Any], tmp_path: Path
+) -> None:
+    reading = script("reading")
+    tables = {
+        "patient_notes.csv": "pn_num,case_num,pn_history\n0,0,I had hives.\n1,1,Watch for hives.\n",
+        "features.csv": "feature_num,case_num,feature_text\n0,0,Hives\n1,1,Hives\n",
+        "train.csv": "id,case_num,pn_num,feature_num,annotation,location\n"
+        "00000_000,0,0,0,['hives'],['6 11']\n00001_001,1,1,1,[],[]\n",
+        "kinds.csv": "id,kind\n00000_000,LS\n00001_001,LH\n",
+    }
+    for name, content in tables.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    (chosen,) = reading.read_outside(tmp_path, choosing=True)
+    (measured,) = reading.read_outside(tmp_path, choosing=False)
+    assert chosen["rows"] == [("Hives", reading.STATED, [(6, 11)], None)]
+    assert measured["kinds"] == ["LH"]
+    assert measured["rows"] == [("Hives", reading.ABSENT, [], None)]
 
 
 def spans_of(clause: str) -> list[tuple[int, int]]:
