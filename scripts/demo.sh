@@ -14,7 +14,7 @@ step "Check its annotations" \
 step "How far its two annotators agree" \
     "rubricate agree open-notes --where part=depth --report $out/agreement"
 step "Learn from 80 annotated notes of one case" \
-    "rubricate fit open-notes --where case=4 --where split=train --out $out/model"
+    "rubricate fit open-notes --where case=4 --where split=train --matcher lexicon --out $out/model"
 step "Find the evidence in its 20 test notes" \
     "rubricate match open-notes --where case=4 --where split=test --model $out/model --out $out/found.jsonl"
 step "Measure that against the reference and the annotators' own agreement" \

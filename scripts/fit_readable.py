@@ -17,7 +17,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from rubricate import Corpus, Note, Rubric, load_corpus, read_corpus
 from rubricate.matchers import fit_matcher
-from rubricate.scoring.evidence_search import note_evidence
+from rubricate.scoring.evidence_search import find_in_notes
 from rubricate.scoring.survey import (
     RULE,
     WORDS,
@@ -128,12 +128,12 @@ def met_items(corpus: Corpus, matcher: str) -> list[int]:
     """Return how many items of each note a matcher that knows the rubrics finds or contradicts."""
     used = {note.case for note in corpus.notes}
     rubrics = tuple(rubric for rubric in corpus.rubrics if rubric.case in used)
-    notes = tuple(replace(note, id=str(i)) for i, note in enumerate(corpus.notes))
     fitted = fit_matcher(matcher, Corpus((), rubrics))
-    predicted = fitted.predict(Corpus(notes, rubrics))
+    of_case = {rubric.case: rubric for rubric in rubrics}
     return [
-        sum(one.outcome != "not mentioned" for one in note_evidence(predicted, note).values())
-        for note in notes
+        sum(one.outcome != "not mentioned" for one in found.values())
+        for note in corpus.notes
+        for found in find_in_notes(fitted, of_case[note.case], [note])
     ]
 
 

@@ -284,6 +284,7 @@ def _as_json(part: tuple[torch.nn.Linear, ...], words: dict[str, float]) -> dict
         into.weight.detach().numpy().T, into.bias.detach().numpy(), out.weight.detach().numpy()[0]
     )
     return {
+        "signs": list(SIGNS),
         "weights": {name: round(w, 3) for name, w in weights.items()},
         "hidden": hidden.to_json(),
         "words": {word: round(w, 2) for word, w in words.items() if abs(w) >= LEAST_WEIGHT},

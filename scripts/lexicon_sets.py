@@ -21,7 +21,7 @@ from build_bank import read_bank
 
 sys.path.insert(0, str(Path(__file__).parent / "reader"))
 from mixed_files import is_held_out, parse
-from reading import STATED, held_out, measured_set, read_rubrics
+from reading import STATED, held_out, measured_set, one_in, read_rubrics
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.corpus import Annotator
@@ -114,7 +114,7 @@ def _mixed_cases(*, leave_out: bool) -> Iterator[tuple[str, Mapping[str, str], S
         if measured_set(path.name):
             continue
         for i, case in enumerate(parse(path)[0]):
-            if leave_out and is_held_out(case["name"]):
+            if leave_out and is_held_out(case["name"], min(8, one_in(path.name))):
                 continue
             notes = []
             for note in case["notes"]:

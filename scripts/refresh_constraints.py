@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "constraints.txt"
-EXTRAS = ("formats", "neural", "spacy", "train", "dask", "web", "oidc", "postgres", "dev")
+EXTRAS = ("formats", "neural", "spacy", "train", "dask", "web", "oidc", "postgres", "docs", "dev")
 HEAD = """# What the tests install. Refreshed by `make constraints`, looked through by `make audit`.
 # Held: torch at a release for which CPU builds are at hand.
 {held}

@@ -1,11 +1,13 @@
 """Choose the thresholds and the calibration of a network on notes that were in no training.
 
-python choose.py MODEL --corpus FOLDER --pairs FOLDER --clinicians FOLDER [--write] [--only SETS]
-        [--keep-votes]
+python choose.py MODEL --corpus FOLDER --pairs FOLDER --clinicians FOLDER [--outside FOLDER ...]
+        [--write] [--only SETS] [--keep-votes]
 
 It prints, for the best settings, both F1s of each set and the shares of stated and contradicted
 items that are credited; ``--write`` keeps the settings in the model's folder. ``--only`` measures
-other sets with the settings the model has. ``--keep-votes`` leaves how much the lexicon's word
+other sets with the settings the model has. ``--outside`` adds the notes with even
+numbers of others' folders, so that thresholds and calibration hold for a mixture of styles.
+``--keep-votes`` leaves how much the lexicon's word
 counts as it is: that can only be chosen with a lexicon that did not learn from these notes.
 """
 
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from reading import CONTRA, Note, Sets, Sources, load_all
+from reading import CONTRA, Note, Sources, load_all, mixed_only, read_outside
 
 from rubricate.neural.encoder.annotations import whole_words
 from rubricate.neural.encoder.decoding import (
@@ -38,12 +40,12 @@ from rubricate.neural.encoder.model_folder import (
 from rubricate.rubric import Feature, Rubric
 from rubricate.stats.calibration import Calibration, fit_calibration, raised
 
-#: Sets that count alike in calibration.
-CALIBRATED_ON = ("C_dev", "broad_dev", "N_dev", "P_dev", "S_dev")
-#: Sets that settings are chosen on: by their F1s, and by what is credited of the stated and of the
-#: contradicted.
-BY_F1 = ("C_dev", "broad_dev", "N_dev", "S_dev")
-BY_CREDIT = ("N_dev", "L_dev", "P_dev", "W_dev", "S_dev")
+#: Sets that count alike in calibration, beside those of others.
+CALIBRATED_ON = ("C_dev", "broad_dev", "N_dev", "P_dev", "S_dev", "M_dev")
+#: Sets that settings are chosen on: by their F1s (those of others too), and by what is credited of
+#: the stated and of the contradicted.
+BY_F1 = ("C_dev", "broad_dev", "N_dev", "S_dev", "M_dev")
+BY_CREDIT = ("N_dev", "L_dev", "P_dev", "W_dev", "S_dev", "M_dev")
 INSIDE, EDGES, COST = (0.3, 0.4, 0.5, 0.6), (0.25, 0.5), (-1.0, 0.0, 1.0, 2.0)
 VOTES, WORD_VOTES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5), (0.0, 1.0, 2.0, 3.0)
 PRESENCE = (0.02, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6)
@@ -165,19 +167,11 @@ def candidates(
             worth = 0.0
             for name, table in tables.items():
                 got = figures(table, counts[name], presence, vote)
-                if name in BY_F1:
+                if name not in BY_CREDIT or name in BY_F1:
                     worth += got["characters"] + got["presence"]
                 if name in BY_CREDIT:
                     worth += got["stated"] - got["contradicted"]
             yield worth, Settled(replace(at, presence=presence), vote, words)
-
-
-def mixed_only(sets: Sets) -> Sets:
-    """Leave the pure notes of pairs out: all or none of their items are stated."""
-    return {
-        name: [n for n in notes if n.get("kind", "mixed") == "mixed"]
-        for name, notes in sets.items()
-    }
 
 
 def calibrated(tables: Sequence[Table], now: Settled) -> Calibration:
@@ -195,13 +189,16 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     for name in ("corpus", "pairs", "clinicians"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--outside", type=Path, nargs="+", default=[])
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--keep-votes", action="store_true")
     given = parser.parse_args()
     sets = mixed_only(load_all(Sources(given.corpus, given.pairs, given.clinicians)))
+    outside = {path.name: read_outside(path, choosing=True) for path in given.outside}
     reader = MemberReader(read_members(given.model)[0])
-    heard = {name: hear(reader, sets[name]) for name in given.only or sorted({*BY_F1, *BY_CREDIT})}
+    names = given.only or [*sorted({*BY_F1, *BY_CREDIT}), *outside]
+    heard = {name: hear(reader, (sets | outside)[name]) for name in names}
     settings = EncoderSettings.read(given.model / SETTINGS_FILE)
     now = Settled(settings.thresholds, settings.vote, settings.word_vote)
     votes = ([now.vote], [now.word_vote]) if given.keep_votes else (VOTES, WORD_VOTES)
@@ -213,7 +210,8 @@ def main() -> None:
         for name, own in heard.items():
             counts = covered(own, now.thresholds, now.word_vote)
             print(name, figures(Table.of(own), counts, now.thresholds.presence, now.vote))
-    calibration = calibrated([Table.of(heard[name]) for name in given.only or CALIBRATED_ON], now)
+    fitted = given.only or (*CALIBRATED_ON, *outside)
+    calibration = calibrated([Table.of(heard[name]) for name in fitted], now)
     print(calibration)
     if given.write:
         new = replace(settings, **now._asdict(), calibration=calibration, contradiction=0.5)

@@ -11,7 +11,9 @@ import re
 from typing import Any
 
 from flips import opposite
+from literal import SENTENCES, LiteralTexts, literal_rows
 from reading import CONTRA, STATED, UNSAID, Note, Sets, Spans, split
+from styles import Drawn, Row, restyled
 
 COMMON = (
     "time",
@@ -44,8 +46,6 @@ HEADS = [
 ]
 
 
-Row = tuple[str, int, Spans, Spans | None, bool]
-Drawn = tuple[str, list[Row]]
 Clause = tuple[Any, str, str | None]
 #: A clause of the rubric: the feature of the bank, its name, and what the note has of it.
 Asked = tuple[dict[str, Any], str, str]
@@ -54,6 +54,10 @@ Marks = dict[Any, Spans]
 
 class Composer:
     """Draws notes of several kinds, each with its share."""
+
+    #: How often a note comes in another style, with wordings that stand in it, and with sentences
+    #: put in of what is only spoken of.
+    restyling, literally, mentioning = 0.35, 0.25, 0.2
 
     def __init__(
         self,
@@ -71,15 +75,28 @@ class Composer:
         self.domains = sorted(self.by)
         self.common = [d for d in COMMON if d in self.by]
         self.rng = random.Random(seed)
+        self.literal = LiteralTexts(bank, self.rng)
 
     def draw(self) -> tuple[str, list[Row], bool]:
         """Return the text and the rows of a note of some kind, and whether its spans are loose."""
         kind = self.rng.choices(self.kinds, self.weights)[0]
-        if kind == "bank":
-            return *self.composed(), False
         if kind == "junk":
             return *self.nothing(), False
-        return *self.real(self.rng.choice(self.sets[kind]), kind), kind == "L"
+        if kind in SENTENCES:
+            return *self.literal.text(kind), False
+        if kind == "list":
+            return *self.literal.findings(), False
+        if kind == "bank":
+            text, rows = self.composed()
+        else:
+            text, rows = self.real(self.rng.choice(self.sets[kind]), kind)
+        if self.rng.random() < self.literally:
+            rows = literal_rows(text, rows, self.rng)
+        if self.rng.random() < self.mentioning:
+            text, rows = self.literal.beside(text, rows)
+        if kind != "J" and self.rng.random() < self.restyling:
+            text, rows = restyled(text, rows, self.rng)
+        return text, rows, kind == "L"
 
     def pool(self, n: int) -> list[dict[str, Any]]:
         """Return at most so many features of a few domains of the bank."""
@@ -334,7 +351,7 @@ def _mark(
 def _spots(text: str, rows: list[Row]) -> list[int]:
     """Return the ends of lines and sentences that are inside no span."""
     spots = [m.end() for m in re.finditer(r"\n+|(?<=[.;])\s+(?=[A-Z])", text)] or [len(text)]
-    taken = set()
+    taken: set[int] = set()
     for _, _, s, c, _ in rows:
         for a, z in [*s, *(c or [])]:
             taken.update(p for p in spots if a < p < z)

@@ -17,6 +17,8 @@ WINDOW, NOBODY = 448, -1
 CLS, SEP, PAD, MASK = 101, 102, 0, 103
 #: Notes that a worker draws before it sorts them by length, and the fewest notes of a batch.
 DRAWN, FEWEST = 360, 3
+#: The most notes of a batch: short ones would else take few steps.
+MOST = 28
 
 Array = np.ndarray[Any, Any]
 #: Pieces of a note; of each row the pieces of its feature and what is to be learned of it.
@@ -164,7 +166,7 @@ def grouped(items: list[Item], budget: int) -> list[list[Item]]:
     groups, now, most = [], [], 0
     for item in sorted(items, key=size):
         m = max(most, size(item))
-        if now and m * (len(now) + 1) > budget:
+        if now and (m * (len(now) + 1) > budget or len(now) >= MOST):
             groups.append(now)
             now, m = [], size(item)
         now.append(item)

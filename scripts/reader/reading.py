@@ -94,6 +94,29 @@ def read_tables(folder: Path, absent: int = ABSENT) -> list[Note]:
     ]
 
 
+def read_outside(folder: Path, choosing: bool) -> list[Note]:
+    """Return the notes of others that choose, those with even numbers, or those that measure.
+
+    Where the folder has ``kinds.csv``, a note has ``kinds``: for each row what makes it stated or
+    not, as the README of the hospital reports tells; what contradicts is then known.
+    """
+    notes = [n for n in read_tables(folder, UNSAID) if (int(n["id"]) % 2 == 0) == choosing]
+    if not (folder / "kinds.csv").is_file():
+        return notes
+    kinds = {r["id"]: r["kind"] for r in table(folder / "kinds.csv")}
+    own: dict[str, list[str]] = {}
+    for r in table(folder / "train.csv"):
+        own.setdefault(r["pn_num"], []).append(kinds[r["id"]])
+    outcomes = {"S": STATED, "C": CONTRA, "N": UNSAID}
+    for note in notes:
+        note["kinds"] = own[note["id"]]
+        note["rows"] = [
+            (feature, outcomes.get(kind[-1], ABSENT), spans, against)
+            for (feature, _, spans, against), kind in zip(note["rows"], note["kinds"], strict=True)
+        ]
+    return notes
+
+
 def read_pairs(folder: Path) -> list[Note]:
     """Return the notes of the pairs: what is not stated in them is contradicted."""
     facts = {r["pn_num"]: r for r in table(folder / "splits.csv")}
@@ -158,8 +181,16 @@ def load_all(sources: Sources) -> Sets:
         sets.setdefault(name, []).extend([note] * times)
     for note in read_mixed(sources.mixed):
         i, case = note["id"], note["case"]
-        sets.setdefault(_mixed_set(i, is_held_out(case, 16 if i >= "f" else 8)), []).append(note)
+        sets.setdefault(_mixed_set(i, is_held_out(case, one_in(i))), []).append(note)
     return sets
+
+
+def mixed_only(sets: Sets) -> Sets:
+    """Leave the pure notes of pairs out: all or none of their items are stated."""
+    return {
+        name: [n for n in notes if n.get("kind", "mixed") == "mixed"]
+        for name, notes in sets.items()
+    }
 
 
 def held_out(clinicians: Path, pairs: Path) -> set[str]:
@@ -176,12 +207,20 @@ MEASURING = {
     "V_test": r"z[j-o]05",
     "X_test": r"zq0[1-3]",
     "Y_test": r"z[rs]0[34]",
+    "M_test": r"cm[a-e]\d",
 }
+#: Files of hospital reports, letters, and notes by nurses, students and patients.
+OF_MANY_WRITERS = re.compile(r"c[a-e]\d")
 
 
 def measured_set(file: str) -> str | None:
     """Return the set of a file of mixed notes that only measures; None of the others."""
     return next((name for name, files in MEASURING.items() if re.match(files, file)), None)
+
+
+def one_in(file: str) -> int:
+    """Return of how many cases of a file of mixed notes about one is for choosing."""
+    return 5 if OF_MANY_WRITERS.match(file) else 16 if file >= "f" else 8
 
 
 def _mixed_set(i: str, held: bool) -> str:
@@ -190,10 +229,12 @@ def _mixed_set(i: str, held: bool) -> str:
     Those from f on mark only the words that matter, in every place that states a feature (`N`);
     from s on they are about what networks were found to fail at (`S`), and zz hold texts about
     illnesses that speak of no patient, beside notes that do (`J`). Some only measure (`S_test`,
-    and `T_test` of the later ones).
+    and `T_test` of the later ones). Files ca to ce hold notes of many kinds of writers (`M`).
     """
     if measuring := measured_set(i):
         return measuring
+    if OF_MANY_WRITERS.match(i):
+        return "M_dev" if held else "M"
     if i >= "f":
         return ("J" if i >= "zz" else "S" if i >= "s" else "N") + ("_dev" if held else "")
     if held:

@@ -36,7 +36,7 @@ def write(cases: list[dict[str, Any]], size: int, path: Path) -> None:
 def main() -> None:
     """Write both files."""
     folder = Path(sys.argv[1])
-    paths = sorted((Path(__file__).parent / "mixed").glob("[a-e]*.txt"))
+    paths = sorted((Path(__file__).parent / "mixed").glob("[a-e][0-9]*.txt"))
     cases = {path: parse(path)[0] for path in paths}
     # The long notes of the later files make steps slow.
     short = [case for path in paths if path.name < "d" for case in cases[path]]

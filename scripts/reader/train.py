@@ -28,12 +28,15 @@ from compose import Composer
 from judging import figures, judge
 from learner import Learner, fetch, tensors
 from lessons import Cutter, stream
+from literal import SENTENCES
 from losses import Tensors
 from net import SHAPES, Network, few_bits
 from reading import HERE, Note, Sets, Sources, load_all, read_bank
 from torch import Tensor
 
 Plan = dict[str, Any]
+#: What is drawn of no set of notes.
+DRAWN_KINDS = ("bank", "junk", "list", *SENTENCES)
 #: In how many bits each network ships.
 BITS = {"mpnet": 5, "mini": 8}
 #: From these steps on what a learning network says is used: to drop rows, to teach.
@@ -80,6 +83,10 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
         else:
             net = Network(shape)
             net.load_state_dict(packing.mean([given.keep / stem for stem in o["from"].split("+")]))
+        for layer in net.encoder.layers[plan["few_layers"] :] if "few_layers" in plan else ():
+            for module in layer.modules():
+                if hasattr(module, "bits"):
+                    module.bits = BITS[name]
         learners[name] = Learner(
             net,
             o["rate"],
@@ -145,9 +152,13 @@ def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part
 
 
 def learn(
-    learners: dict[str, Learner], batches: Any, plan: Plan, watch: Callable[[Learner], object]
+    learners: dict[str, Learner],
+    batches: Any,
+    plan: Plan,
+    keep: Path,
+    watch: Callable[[Learner], object],
 ) -> None:
-    """Learn until the time or the steps of the plan are over."""
+    """Learn until the time or the steps of the plan are over; keep weights of in between."""
     step, errors, begun, few = 0, 0, time.time(), plan.get("few_from")
     while True:
         done = max((time.time() - begun) / plan["seconds"], step / plan.get("steps", 10**9))
@@ -173,6 +184,11 @@ def learn(
         if step % plan["every"] == 0:
             losses = {name: round(own.loss, 3) for name, own in learners.items()}
             print(step, f"{time.time() - begun:.0f}s", losses, b["note"].shape, flush=True)
+        if plan.get("save_every") and step % plan["save_every"] == 0:
+            for name, own in learners.items():
+                weights = {n: p.detach() for n, p in own.mean.named_parameters()}
+                stem = keep / f"{plan['name']}_{name}_mid"
+                packing.save_parts(packing.rows8(weights), stem, packing.PART)
         if step % plan.get("measure_every", 2000) == 0 and done < 0.93:
             for name, own in learners.items():
                 print("   ", name, watch(own), flush=True)
@@ -229,7 +245,7 @@ def do(given: argparse.Namespace, plan: Plan) -> None:
     junk = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
     for name, rule in plan.get("sets", {}).items():
         sets[name] = [note for note in sets[rule["of"]] if chosen(note, rule)]
-    shares = {k: v for k, v in plan["shares"].items() if k in ("bank", "junk") or sets.get(k)}
+    shares = {k: v for k, v in plan["shares"].items() if k in DRAWN_KINDS or sets.get(k)}
     tokenizer = given.backbones / "tokenizer.json"
     cutter = Cutter(tokenizer)
     learners = start_learners(given, plan)
@@ -243,6 +259,7 @@ def do(given: argparse.Namespace, plan: Plan) -> None:
         learners,
         batches,
         plan,
+        given.keep,
         lambda own: {s: figures(own.mean, sets[s][:60], cutter) for s in plan["watch"]},
     )
     for worker in workers:
