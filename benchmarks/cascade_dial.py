@@ -40,11 +40,11 @@ class Keeping(EncoderMatcher):
         self.again: set[tuple[str, int]] = set()
 
     def read_again(
-        self, rubric: Rubric, text: str, again: Again, votes: Votes | None
+        self, rubric: Rubric, text: str, again: Again, votes: Votes | None, least: float = 0.0
     ) -> NoteFindings:
         """Read some features again, and keep which."""
         self.again.update((text, k) for k in again.features)
-        return super().read_again(rubric, text, again, votes)
+        return super().read_again(rubric, text, again, votes, least)
 
 
 def timed(matcher: EncoderMatcher | CascadeMatcher, corpus: Corpus) -> tuple[Corpus, float]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rubricate import Corpus, Note, Rubric, load_corpus
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
-from rubricate.scoring.evidence_search import note_evidence
+from rubricate.scoring.evidence_search import find_in_notes
 from rubricate.stats import proportion_interval
 from rubricate.text.words import find_words, word_set
 from rubricate.trust import flag_note
@@ -92,10 +92,9 @@ class Planter:
 
 def flagged(notes: Sequence[Note], rubrics: Mapping[str, Rubric]) -> Iterator[bool]:
     """Say of each note whether it is flagged, with the evidence of the lexicon matcher."""
-    corpus = Corpus(tuple(notes), tuple(rubrics.values()))
-    found = fit_matcher("lexicon", corpus.select(notes=())).predict(corpus)
+    matcher = fit_matcher("lexicon", Corpus((), tuple(rubrics.values())))
     for note in notes:
-        evidence = note_evidence(found, note)
+        (evidence,) = find_in_notes(matcher, rubrics[note.case], [note])
         yield bool(flag_note(note, rubrics[note.case], evidence=evidence))
 
 

@@ -11,6 +11,7 @@ import argparse
 
 import numpy as np
 
+from rubricate.errors import InputError
 from rubricate.scoring.policy import is_accepted
 from rubricate.scoring.policy_choice import RouteSettings, choose_rules
 from rubricate.scoring.risk_bounds import JudgedItems, ranks_in_notes
@@ -49,15 +50,22 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=300)
     parser.add_argument("--max-error", type=float, default=0.05)
     args = parser.parse_args()
-    print("| population | unit | errors | promise broken | accepted |\n|---|---|---|---|---|")
+    print(
+        "| population | unit | errors | promise broken | accepted | refused |\n"
+        "|---|---|---|---|---|---|"
+    )
     for name, kind in KINDS.items():
         for unit in ("note", "item"):
             rng = np.random.default_rng(1)
             population = draw(rng, 20_000, kind)
-            broken, accepted = 0, []
+            broken, refused, accepted = 0, 0, []
             for seed in range(args.runs):
                 settings = RouteSettings(args.max_error, 0.95, unit, per_feature=False, seed=seed)
-                model, _, pooled = choose_rules(draw(rng, args.notes, kind), settings)
+                try:
+                    model, _, pooled = choose_rules(draw(rng, args.notes, kind), settings)
+                except InputError:
+                    refused += 1
+                    continue
                 limit = -1.0 if pooled is None or pooled.threshold is None else pooled.threshold
                 risk = model.estimates(
                     population.feature_ids,
@@ -71,7 +79,7 @@ def main() -> None:
                 broken += bool(kept.any()) and population.wrong[kept].mean() > args.max_error
             print(
                 f"| {name} | {unit} | {population.wrong.mean():.3f} | {broken / args.runs:.3f} "
-                f"| {np.mean(accepted):.2f} |",
+                f"| {np.mean(accepted or [np.nan]):.2f} | {refused / args.runs:.2f} |",
                 flush=True,
             )
 
