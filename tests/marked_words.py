@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rubricate.text.contradiction.reasons import Reason, in_words
+
 
 def read(marked: str) -> tuple[str, list[tuple[int, int]]]:
     """Return a text without its brackets, and the words between them."""
@@ -11,3 +13,8 @@ def read(marked: str) -> tuple[str, list[tuple[int, int]]]:
             spans.append((len(text), len(text) + len(part)))
         text += part
     return text, spans
+
+
+def told(reason: Reason | None) -> str | None:
+    """Return a reason as people read it."""
+    return None if reason is None else in_words(reason)

@@ -12,7 +12,7 @@ import vulture
 
 SOURCE = Path(__file__).parents[1] / "src"
 #: Commands are called by the name they are registered under.
-DECORATORS = ["@click.*", "@*.command", "@*.group", "@step"]
+DECORATORS = ["@click.*", "@*.command", "@*.group", "@step", "@verb"]
 #: Fields of results and settings are written and read as a whole (`asdict`, JSON, tables).
 FIELD = re.compile(r"\s+\w+: ")
 
@@ -21,9 +21,12 @@ PUBLIC = {
     "__getattr__": "Python calls it",
     "__dir__": "Python calls it",
     "find_class": "pickle calls it",
+    "comparison_": "users read it: the errors before and after fitting",
     "list_commands": "click calls it",
     "get_command": "click calls it",
     "format_commands": "click calls it",
+    "format_options": "click calls it",
+    "command_class": "click reads it",
     "get_metavar": "click calls it",
     "freeze_panes": "openpyxl reads it",
     "quotePrefix": "openpyxl reads it",
@@ -53,6 +56,7 @@ PUBLIC = {
     "total_tokens": "anyio reads it",
     "export_packed": "scripts/reader/ship.py",
     "fit_hidden": "scripts/learn_shared.py",
+    "predict_corpus": "for matchers of other packages",
     "contradiction": "for those who use the package from Python",
     "why_contradicted": "for those who use the package from Python",
 }

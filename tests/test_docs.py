@@ -122,3 +122,15 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_changelog_has_one_line_per_change_in_known_sections() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    releases = lines[next(n for n, line in enumerate(lines) if line.startswith("## ")) :]
+    known = {"Breaking", "Security", "Added", "Changed", "Fixed", "Removed"}
+    for line in filter(None, releases):
+        if line.startswith("### "):
+            assert line[4:] in known, line
+        else:
+            assert line.startswith(("## ", "- ")), f"a change is one line: {line}"
+            assert len(line.split()) <= 60, f"measurements belong to the results: {line}"

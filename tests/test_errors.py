@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from rubricate.errors import (
     SHOWN_FAULTS,
@@ -9,6 +10,7 @@ from rubricate.errors import (
     Fault,
     InputError,
     MissingExtraError,
+    RubricateError,
     UnknownNameError,
     did_you_mean,
     nearest,
@@ -58,3 +60,16 @@ def test_a_place_is_told_as_far_as_known() -> None:
     assert str(Fault("bad", Path("a"), 3)) == "a, line 3: bad"
     assert str(Fault("bad", line=3)) == "line 3: bad"
     assert str(Fault("bad")) == "bad"
+
+
+def test_messages_name_parameters_in_python_and_flags_in_commands(tmp_path: Path) -> None:
+    import rubricate as r
+    from rubricate.cli import main
+
+    notes = tmp_path / "notes.csv"
+    notes.write_text("id,text\n1,cough\n", encoding="utf-8")
+    with pytest.raises(RubricateError) as caught:
+        r.score(notes)
+    assert "rubric=FILE" in str(caught.value) and "--" not in str(caught.value)
+    done = CliRunner().invoke(main, ["score", str(notes), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2 and "--rubric FILE" in done.output

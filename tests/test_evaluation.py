@@ -164,6 +164,20 @@ def test_a_system_is_tested_against_a_margin() -> None:
     }  # fmt: skip
 
 
+def test_the_same_errors_in_three_notes_are_no_proof() -> None:
+    whole = load_corpus("open-notes").select(cases=["0"])
+    corpus = whole.select(notes=lambda note: note.id in {n.id for n in whole.notes[:3]})
+    rater = corpus.select(annotators=["second_rater"])
+    found = evaluate_systems(
+        corpus, {"one": rater, "two": rater}, missing="skip", settings=Resampling(200), margin=0.02
+    )
+    for what in ("characters", "presence"):
+        gap = found.comparisons[0].differences[what,].difference
+        assert gap.value == 0 and gap.low < 0 < gap.high
+        test = found.margins["two", f"{what}, one"]
+        assert not test.non_inferior and not test.equivalent
+
+
 def test_results_print_what_matters_in_a_line() -> None:
     """A console prints every result that is typed; thousands of counts would be of no use."""
     found = evaluate_systems(CORPUS, {"rater": RATER}, ceiling=CORPUS, settings=FEW)

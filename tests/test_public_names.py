@@ -16,6 +16,15 @@ def test_all_public_names_exist_and_are_sorted() -> None:
     assert set(rubricate._PLACES) == set(rubricate.__all__) - {"__version__"}
 
 
+def test_type_checkers_know_every_public_name() -> None:
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(top for top in tree.body if isinstance(top, ast.If))
+    names = {
+        name.name for top in block.body if isinstance(top, ast.ImportFrom) for name in top.names
+    }
+    assert names == set(rubricate._PLACES)
+
+
 def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
     code = (
         "import sys, rubricate, rubricate.cli; "

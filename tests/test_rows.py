@@ -1,8 +1,13 @@
+import copy
+import dataclasses
+import pickle
+
 import numpy as np
+import pytest
 from hypothesis import given
 from strategies import corpora
 
-from rubricate import Corpus
+from rubricate import Corpus, load_corpus
 from rubricate.builder import RowsBuilder
 from rubricate.rows import Contradiction, Detail, Rows
 
@@ -147,3 +152,36 @@ def test_a_column_of_unknown_values_is_no_column() -> None:
     whole = Rows.concatenate([rows.take([0]), rows.take([1])])
     assert whole == rows
     assert Rows.concatenate([]) == Rows.empty()
+
+
+def _arrays(rows: Rows) -> list[np.ndarray]:
+    values = (getattr(rows, name) for name in rows.__slots__)
+    return [value for value in values if isinstance(value, np.ndarray)]
+
+
+def test_arrays_can_only_be_read_however_the_rows_were_made() -> None:
+    corpus = load_corpus("open-notes").select(cases=["0"])
+    made = {
+        "read": corpus.rows,
+        "selected": corpus.select(annotators=["reference"]).rows,
+        "pickled": pickle.loads(pickle.dumps(corpus)).rows,
+        "copied": copy.deepcopy(corpus).rows,
+        "taken": corpus.rows.take([0, 2]),
+        "put together": Rows.concatenate([corpus.rows]),
+        "empty": Rows.empty(),
+        "replaced": dataclasses.replace(corpus.rows, probability=np.zeros(len(corpus.rows), "f4")),
+    }
+    assert made["pickled"] == corpus.rows
+    for how, rows in made.items():
+        for array in _arrays(rows):
+            assert not array.flags.writeable, how
+            base = array.base
+            assert not (isinstance(base, np.ndarray) and base.flags.writeable), how
+        with pytest.raises((TypeError, AttributeError)):
+            rows.details[0] = None  # type: ignore[index]
+    with pytest.raises(ValueError, match="read-only"):
+        corpus.rows.start[0] = 3
+    whole = np.arange(10, dtype=np.int32)
+    rows = dataclasses.replace(made["taken"], note=whole[:2])
+    whole[0] = 9
+    assert rows.note[0] == 0, "the rows hold no view of what others write to"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: Public names by module, imported on first use so that the command starts fast.
 _NAMES = {
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         match,
         odd_features,
         plan,
+        plot,
         route,
         score,
         show_note,

@@ -1,4 +1,4 @@
-"""What people call the columns of a table of notes, and how its notes get their ids."""
+"""Names of the columns in a table of notes, and ids of its notes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def find_note_columns(header: Sequence[str], given: Mapping[str, str]) -> dict[s
 
 
 def twin_columns(header: Sequence[str], found: Mapping[str, int]) -> list[str]:
-    """Return which of the columns of ids, texts and cases is there twice under one name.
+    """Return a message for each column of ids, texts and cases whose name occurs twice.
 
     >>> twin_columns(["id", "note", "Note ", "seen", "seen"], {"id": 0, "text": 1})
     ["two columns are called 'note', and one holds the text of the notes: rename the other"]

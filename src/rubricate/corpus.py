@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from rubricate.batch import need_polars
 from rubricate.columns import NOTE_COLUMNS, cell_text, find_note_columns, note_ids, twin_columns
 from rubricate.display import table_html
 from rubricate.errors import Fault, InputError, known_names, shown
+from rubricate.frames import Frame, frame_columns, frame_like, rows_as_columns
 from rubricate.rows import NO_DETAIL, Contradiction, Detail, Rows
 from rubricate.rubric import (
     NO_METADATA,
@@ -29,6 +31,8 @@ from rubricate.spans import Span, covered_text
 if TYPE_CHECKING:
     import polars
 
+FrameT = TypeVar("FrameT")
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -40,7 +44,7 @@ class Note:
     metadata: Metadata = field(default=NO_METADATA)
 
     def value(self, name: str) -> Scalar:
-        """Return what is known of the note under this name; ``case`` is its case."""
+        """Return the metadata field of this name; ``case`` returns the case."""
         return self.case if name == "case" else self.metadata.get(name)
 
     def matches(self, name: str, values: str) -> bool:
@@ -189,7 +193,7 @@ class Corpus:
     def annotations(
         self, note_id: str, feature_id: str, annotator_id: str
     ) -> tuple[Annotation, ...] | None:
-        """Return what the annotator marked: None if not judged, ``()`` if judged absent."""
+        """Return the annotator's marks: None if not judged, ``()`` if judged absent."""
         row = self.row(note_id, feature_id, annotator_id)
         return None if row is None else self.row_annotations(row)
 
@@ -292,15 +296,49 @@ class Corpus:
             ),
         )
 
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of notes, in the form that scikit-learn asks for."""
+        return (len(self.notes),)
+
+    def __getitem__(self, places: Any) -> Corpus:
+        """Return the notes at these places with all rubrics, as scikit-learn divides a corpus.
+
+        ``places`` is a number, a slice, an array of numbers or a mask.
+
+        Examples
+        --------
+        >>> from rubricate import load_corpus
+        >>> corpus = load_corpus("open-notes")
+        >>> corpus[:2].notes == corpus.notes[:2], corpus[[0, 5]].shape
+        (True, (2,))
+        """
+        if isinstance(places, tuple):
+            places = places[0]
+        chosen = np.atleast_1d(np.arange(len(self.notes))[places]).tolist()
+        return self.select(notes={self.notes[place].id for place in chosen})
+
     @classmethod
     def from_frame(
-        cls, frame: Any, *, columns: Mapping[str, str] | None = None, case: str = ""
+        cls,
+        frame: Frame | Sequence[Mapping[str, Any]],
+        *,
+        columns: Mapping[str, str] | None = None,
+        case: str = "",
     ) -> Corpus:
-        """Return the notes of a pandas or polars data frame, one per row.
+        """Return the notes of a data frame, one per row.
 
-        Columns are found by name, as in files (``student_id``, ``note``, ``station``, ...), or
-        given: ``columns={"text": "answer"}``. Without a column of ids notes are numbered from 1;
-        columns that mean nothing else become metadata. ``case`` is that of all notes.
+        Parameters
+        ----------
+        frame
+            A pandas or polars data frame, a LazyFrame, or a list of dictionaries. A named index
+            of a pandas frame counts as a column.
+        columns
+            Names of columns that are not found by their name (``student_id``, ``note``,
+            ``station``, ...), e.g. ``{"text": "answer"}``. Without a column of ids notes are
+            numbered from 1. All other columns become metadata.
+        case
+            Case of all notes.
 
         Examples
         --------
@@ -309,7 +347,9 @@ class Corpus:
         >>> Corpus.from_frame(frame, case="c").notes
         (Note(id='s1', case='c', text='no fever', metadata=Metadata({'site': 'A'})),)
         """
-        header = [str(name) for name in frame.columns]
+        header, read = (
+            rows_as_columns(frame) if isinstance(frame, Sequence) else (frame_columns(frame))
+        )
         found = find_note_columns(header, columns or {})
         InputError.raise_any([Fault(said) for said in twin_columns(header, found)])
         lost = [f"{n}={c}" for n, c in (columns or {}).items() if n not in found]
@@ -320,8 +360,8 @@ class Corpus:
                 f"{', '.join(map(shown, header))}. "
                 'Say which: columns={"text": COLUMN}'
             )
-        cells = [[plain_scalar(value) for value in frame[name]] for name in frame.columns]
-        cells += [[*range(1, len(frame) + 1)], [case] * len(frame)]
+        cells = [[plain_scalar(value) for value in column] for column in read]
+        cells += [[*range(1, len(cells[0]) + 1)], [case] * len(cells[0])]
         of_case = -1 if case else found.get("case", -1)
         names, texts, cases = (
             [*map(cell_text, cells[i])] for i in (found.get("id", -2), found["text"], of_case)
@@ -338,15 +378,26 @@ class Corpus:
         more = [Metadata({name: v[k] for name, v in others}) for k in range(len(ids))]
         return cls(tuple(map(Note, ids, cases, texts, more)), ())
 
-    def to_frame(self) -> polars.DataFrame:
+    @overload
+    def to_frame(self) -> polars.DataFrame: ...
+    @overload
+    def to_frame(self, *, like: FrameT) -> FrameT: ...
+    def to_frame(self, *, like: Any = None) -> Any:
         """Return one line per span: note, case, annotator, feature, annotation, start, end, text.
 
-        Rows without annotations have one line with nulls, so nothing judged disappears. With them
-        stand the row's ``probability`` that the feature is present, and the ``outcome``: stated,
+        Rows without annotations have one line with nulls, so nothing judged disappears. Each line
+        also has the ``probability`` that the feature is present, and the ``outcome``: stated,
         contradicted or not mentioned.
+
+        Parameters
+        ----------
+        like
+            A frame whose kind the result gets, e.g. that of the notes: pandas, polars or lazy.
+            Default: polars.
         """
         import polars
 
+        need_polars()
         rows = self.rows
         n_annotations = np.diff(rows.first_annotation)
         contradicted = set(rows.contradictions)
@@ -379,7 +430,8 @@ class Corpus:
             },
             schema_overrides={"text": polars.String},
         )
-        return table.join(spans, on="row", how="left", maintain_order="left").drop("row")
+        lines = table.join(spans, on="row", how="left", maintain_order="left").drop("row")
+        return frame_like(like, lines)
 
     def _repr_html_(self) -> str:
         n_notes = Counter(note.case for note in self.notes)

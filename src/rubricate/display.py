@@ -1,4 +1,4 @@
-"""How numbers are shown and counted, and small tables in HTML that a notebook shows by itself."""
+"""Numbers and counts as text, and small HTML tables for notebooks."""
 
 from __future__ import annotations
 

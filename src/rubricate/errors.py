@@ -17,7 +17,9 @@ do. They never hold note text: note ids and offsets identify the place.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +29,43 @@ SHOWN_FAULTS = 20
 SHOWN_NAMES = 40
 #: The longest name that a message quotes; a longer one may be a piece of a note.
 LONGEST_SHOWN = 80
+
+
+#: Parameters of Python that have another name than the option of the command.
+_PARAMETERS = {"--assign-case": "case", "--from": "format", "--note-timeout": "note_seconds"}
+_AS_FLAGS: ContextVar[bool] = ContextVar("as_flags", default=False)
+
+
+@contextmanager
+def options_as_flags() -> Iterator[None]:
+    """Let messages call options by their flags, as the command does.
+
+    >>> with options_as_flags():
+    ...     option("--assign-case", "NAME")
+    '--assign-case NAME'
+    """
+    token = _AS_FLAGS.set(True)
+    try:
+        yield
+    finally:
+        _AS_FLAGS.reset(token)
+
+
+def option(flag: str, value: object = "", *, python: str = "") -> str:
+    """Return an option for a message: a parameter in Python, a flag while a command runs.
+
+    ``value``: what it is given; True for a flag that takes no value; nothing to mention it only.
+    ``python``: how Python says it, where it is no parameter of the same value.
+
+    >>> option("--assign-case", "NAME"), option("--overwrite", True), option("--train-folds")
+    ('case=NAME', 'overwrite=True', 'train_folds')
+    """
+    if _AS_FLAGS.get():
+        return flag if value in ("", True) else f"{flag} {value}"
+    if python:
+        return python
+    name = _PARAMETERS.get(flag, flag.removeprefix("--").replace("-", "_"))
+    return name if value == "" else f"{name}={value}"
 
 
 def shown(name: str) -> str:
@@ -59,6 +98,8 @@ class RubricateError(Exception):
     """
 
     exit_code = 1
+    #: What programs know the error by, in the JSON that the command prints.
+    code = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +132,8 @@ class InputError(RubricateError, ValueError):
     2
     """
 
+    code = "input"
+
     def __init__(self, faults: Iterable[Fault] | str) -> None:
         self.faults: tuple[Fault, ...] = (
             (Fault(faults),) if isinstance(faults, str) else tuple(faults)
@@ -109,8 +152,9 @@ class InputError(RubricateError, ValueError):
 
 
 class ArgumentError(InputError):
-    """What was asked for is wrong: a file that is not there, a value that is not allowed."""
+    """A wrong request: a missing file, or a value that is not allowed."""
 
+    code = "argument"
     exit_code = 2
 
 
@@ -126,7 +170,7 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = ".") -> str:
-    """Return how a message about an unknown name goes on: with the nearest one, if there is any.
+    """Return the end of a message about an unknown name: the nearest known name, if there is any.
 
     >>> did_you_mean("brta", ["brat", "nbme"]), did_you_mean("x", ["brat"])
     ("; did you mean 'brat'?", '.')
@@ -142,6 +186,7 @@ class UnknownNameError(RubricateError, LookupError):
     no format 'brta'; did you mean 'brat'? Known: brat, nbme
     """
 
+    code = "unknown-name"
     exit_code = 2
 
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
@@ -169,22 +214,31 @@ def known_names(kind: str, names: Collection[str], known: Iterable[str]) -> set[
 class LossError(RubricateError, ValueError):
     """The target format cannot hold everything, and the caller asked for no loss."""
 
+    code = "loss"
+
 
 class OutputExistsError(RubricateError, FileExistsError):
     """The output is already there and may not be overwritten."""
 
+    code = "output-exists"
+
     def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{path} already exists. Use --overwrite to replace it (in Python, overwrite=True)."
-        )
+        super().__init__(f"{path} already exists. Use {option('--overwrite', True)} to replace it.")
         self.path = path
 
 
 class MissingExtraError(RubricateError, ImportError):
-    """A feature needs an optional dependency that is not installed."""
+    """A task needs libraries that are not installed.
 
-    def __init__(self, what: str, extra: str) -> None:
+    Without ``extra`` the libraries belong to every installation; they are missing where somebody
+    installed the package without its dependencies.
+    """
+
+    code = "missing-extra"
+
+    def __init__(self, task: str, extra: str = "") -> None:
+        package = f"'rubricate[{extra}]'" if extra else "rubricate"
         super().__init__(
-            f"{what} needs packages that are not installed. Run: pip install 'rubricate[{extra}]'"
+            f"{task} needs libraries that are not installed. Run: pip install {package}"
         )
         self.extra = extra

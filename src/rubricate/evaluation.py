@@ -9,12 +9,20 @@ from typing import cast
 from rubricate.agreement import Agreement, agree
 from rubricate.agreement.agree import BelowCeiling, below_ceiling
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, Fault, InputError, UnknownNameError, did_you_mean
+from rubricate.errors import (
+    ArgumentError,
+    Fault,
+    InputError,
+    UnknownNameError,
+    did_you_mean,
+    option,
+)
 from rubricate.measures import Matching, evaluate
 from rubricate.measures.calibration import CalibrationResult
+from rubricate.measures.clusters import clusters_of
 from rubricate.measures.comparing import SystemsComparison, compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
-from rubricate.measures.pairing import Missing
+from rubricate.measures.pairing import Missing, Unknown
 from rubricate.merge import share_labels
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import HUMAN, SYSTEM
@@ -69,14 +77,19 @@ def evaluate_systems(
     reference_annotator: str | None = None,
     predicted_annotator: str | None = None,
     missing: Missing = "empty",
+    unknown: Unknown = "error",
     matching: Matching | None = None,
     weights: str | None = None,
     ceiling: Corpus | None = None,
     settings: Resampling | None = None,
     margin: float | None = None,
+    cluster: str | None = None,
     progress: Progress = silent,
 ) -> SystemsEvaluation:
     """Measure systems against a reference, with intervals, differences and the human line.
+
+    ``cluster`` names a field of the notes' metadata, such as the patient: intervals and tests then
+    draw whole clusters, since notes of one patient go together.
 
     With a ``margin``, each difference is tested: the system is not worse than the annotators, or
     than the first system, by more than the margin, and within it of them
@@ -98,6 +111,7 @@ def evaluate_systems(
     if weights is None:
         refuse_unweighted(reference)
     by_note = note_weights(reference, weights) if weights else None
+    clusters = clusters_of(reference, cluster) if cluster else None
     how = matching or Matching(unit="token")
     _need_annotator(predicted_annotator, predicted)
     systems = {}
@@ -110,10 +124,16 @@ def evaluate_systems(
             if len(corpus.annotators) > 1
             else None,
             missing=missing,
+            unknown=unknown,
             matching=how,
         )
         systems[name] = add_intervals(
-            evaluation, settings, weights=by_note, progress=progress, label=f"intervals of {name}"
+            evaluation,
+            settings,
+            weights=by_note,
+            clusters=clusters,
+            progress=progress,
+            label=f"intervals of {name}",
         )
     first, *others = systems
     comparisons = tuple(
@@ -122,13 +142,14 @@ def evaluate_systems(
             (other, systems[other].evaluation),
             settings,
             weights=by_note,
+            clusters=clusters,
         )
         for other in watched(others, progress, "comparing systems", len(others))
     )
     human = (
         None
         if ceiling is None
-        else agree(ceiling, matching=how, settings=settings, progress=progress)
+        else agree(ceiling, matching=how, settings=settings, cluster=cluster, progress=progress)
     )
     below = (
         {}
@@ -216,5 +237,5 @@ def refuse_unweighted(corpus: Corpus) -> None:
     if len(found) > 1:
         raise InputError(
             f"the notes were sampled with {len(found)} different inclusion probabilities, so plain "
-            f"recall would be wrong. Use the weights: --weights {INCLUSION}"
+            f"recall would be wrong. Use the weights: {option('--weights', INCLUSION)}"
         )

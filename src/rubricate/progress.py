@@ -1,4 +1,4 @@
-"""How far long work has come: one protocol for every function, one bar for every command."""
+"""Progress of long work: one protocol for functions, and one bar for commands."""
 
 from __future__ import annotations
 

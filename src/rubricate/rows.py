@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from rubricate.arrays import F32, I32, I64
 
 
 class Detail(NamedTuple):
-    """What few annotations have: kept beside the arrays, only where there is something.
+    """Rare fields of annotations, kept beside the arrays only if they hold something.
 
     ``stated_text`` is the text a file gave for the annotation where it differs from the text
     at its location; None where they agree.
@@ -75,7 +76,11 @@ def _pointers(owner: I64, n_owners: int) -> I64:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rows:
-    """All judged rows of a corpus, in canonical order (note, annotator, feature)."""
+    """All judged rows of a corpus, in canonical order (note, annotator, feature).
+
+    The arrays can only be read: what was hashed, indexed or compared stays as it is. Rows take
+    over the arrays they are made of.
+    """
 
     note: I32
     annotator: I32
@@ -88,6 +93,19 @@ class Rows:
     confidence: F32 | None = None
     details: Mapping[int, Detail] = field(default_factory=dict)
     contradictions: Mapping[int, Contradiction] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, _read_only(value))
+            elif isinstance(value, Mapping):
+                object.__setattr__(self, name, MappingProxyType(dict(value)))
+
+    def __reduce__(self) -> tuple[type[Rows], tuple[object, ...]]:
+        """Return the parts for pickle; arrays that come back alone could be written to."""
+        said = (dict(self.details), dict(self.contradictions))
+        return Rows, (*self._arrays(), *said)
 
     @classmethod
     def empty(cls) -> Rows:
@@ -179,7 +197,7 @@ class Rows:
 
     @property
     def n_annotations(self) -> int:
-        """How many annotations there are in all rows."""
+        """Number of annotations in all rows."""
         return len(self.first_span) - 1
 
     @property
@@ -305,6 +323,16 @@ class Rows:
                 for i, one in part.contradictions.items()
             },
         )
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array that nobody can write to, neither through itself nor through its base."""
+    base = array.base
+    if isinstance(base, np.ndarray) and base.flags.writeable:
+        array = array.copy()
+    if array.flags.writeable:
+        array.setflags(write=False)
+    return array
 
 
 def _moved(contradictions: Mapping[int, Contradiction], new_row: I64) -> dict[int, Contradiction]:

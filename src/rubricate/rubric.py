@@ -1,14 +1,13 @@
-"""What is sought: features, the rubric of one case, and what looks odd in it."""
+"""Features, the rubric of one case, and warnings about a rubric."""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 from typing import Any, Literal
 
 from rubricate.display import table_html
@@ -92,6 +91,8 @@ class Metadata(Mapping[str, Scalar]):
 
 
 NO_METADATA = Metadata()
+#: The value of a rubric's field ``floor`` that lets scores fall below 0.
+NO_FLOOR = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,8 @@ class Feature:
 
 
 def _alternatives_in(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(" OR ") if part.strip())
+    # "OR" between blanks alone separates nothing.
+    return tuple(part.strip() for part in text.split(" OR ") if part.strip()) or (text,)
 
 
 @lru_cache(maxsize=4096)
@@ -180,6 +182,8 @@ class Rubric:
 
     Parameters
     ----------
+    metadata : Metadata
+        What else is known of it; where its ``floor`` is ``none``, a score may fall below 0.
     by_use : bool
         Whether its features are the labels that somebody used, because nothing lists them all:
         others may have had more to choose from. It is no part of what a rubric says.
@@ -207,6 +211,15 @@ class Rubric:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    @property
+    def has_floor(self) -> bool:
+        """True if a note's score never falls below 0, however many penalties it gets.
+
+        >>> Rubric("c", ()).has_floor, Rubric("c", (), metadata=Metadata(floor="none")).has_floor
+        (True, False)
+        """
+        return self.metadata.get("floor") != NO_FLOOR
 
     def _repr_html_(self) -> str:
         lines = [(f.id, f.text, f.weight, f.kind, f.group) for f in self.features]
@@ -250,10 +263,27 @@ def parse_weight(text: str) -> float | str:
         weight = float("x" if "_" in text else text)
     except ValueError:
         return f"the weight {shown(given)} is not a number; write e.g. 1, 0.5, 2 pts or -1"
-    return weight if math.isfinite(weight) else NOT_FINITE
+    return weight_fault(weight) or weight
 
 
-NOT_FINITE = "the weight must be finite"
+#: More points than this, for or against, are a slip: an id or a date in the column of the points.
+MOST_POINTS = 10_000.0
+
+
+def weight_fault(weight: float) -> str:
+    """Return the fault of a number as a weight; an empty text for a sound one.
+
+    >>> weight_fault(1e308)
+    'the weight 1e+308 is out of range; it must be from -10,000 to 10,000'
+    >>> weight_fault(-2.5)
+    ''
+    """
+    if abs(weight) <= MOST_POINTS:
+        return ""
+    most = f"{MOST_POINTS:,.0f}"
+    return f"the weight {weight:g} is out of range; it must be from -{most} to {most}"
+
+
 _UNIT = re.compile(r"(?<=[\d\s¼½¾])\s*(?:p|pts?|points?|marks?)\.?$", re.IGNORECASE)
 #: The signs that programs write for minus.
 _MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
@@ -306,23 +336,34 @@ def odd_features(rubric: Rubric) -> Iterator[str]:
     '3' begins or ends with OR: give it and its neighbour one group, or join them with OR
     """
     from rapidfuzz.fuzz import token_sort_ratio
+    from rapidfuzz.process import cdist
 
-    words = {feature.id: re.findall(r"\w+", feature.text.casefold()) for feature in rubric}
-    plain = {feature_id: " ".join(own) for feature_id, own in words.items()}
-    for one, other in combinations(rubric, 2):
-        if one.group and one.group == other.group:
-            continue
-        if _numbers(one) == _numbers(other) and (
-            token_sort_ratio(plain[one.id], plain[other.id]) >= _ALIKE
-        ):
-            yield f"{one.id!r} and {other.id!r} are alike: give them one group, or take one out"
-            continue
-        for inner, outer in ((one, other), (other, one)):
-            if plain[inner.id] and f" {plain[inner.id]} " in f" {plain[outer.id]} ":
-                yield (
-                    f"{inner.id!r} is inside {outer.id!r}: who says the second gets both; "
-                    "one group would count once"
-                )
+    features = rubric.features
+    words = [re.findall(r"\w+", feature.text.casefold()) for feature in features]
+    plain = [" ".join(own) for own in words]
+    by_numbers: dict[tuple[str, ...], list[int]] = {}
+    for i, feature in enumerate(features):
+        by_numbers.setdefault(_numbers(feature), []).append(i)
+    inside = _insides(words)
+    for i, one in enumerate(features):
+        # Those with the same numbers that come later; of thousands, one row of likeness at a time.
+        later = [k for k in by_numbers[_numbers(one)] if k > i]
+        texts = [plain[k] for k in later]
+        scores = cdist([plain[i]], texts, scorer=token_sort_ratio, score_cutoff=_ALIKE, dtype=float)
+        alike = {k for k, score in zip(later, scores[0], strict=True) if score >= _ALIKE}
+        for k in sorted(alike | {k for k in inside.get(i, ()) if k > i}):
+            other = features[k]
+            if one.group and one.group == other.group:
+                continue
+            if k in alike:
+                yield f"{one.id!r} and {other.id!r} are alike: give them one group, or take one out"
+                continue
+            for inner, outer in ((i, k), (k, i)):
+                if f" {plain[inner]} " in f" {plain[outer]} ":
+                    yield (
+                        f"{features[inner].id!r} is inside {features[outer].id!r}: who says the "
+                        "second gets both; one group would count once"
+                    )
     for feature in rubric:
         yield from _of_one(feature)
     groups = [feature.group for feature in rubric if feature.group]
@@ -331,12 +372,34 @@ def odd_features(rubric: Rubric) -> Iterator[str]:
             yield f"group {group!r} has one feature"
 
 
-def _numbers(feature: Feature) -> list[str]:
-    """Return what tells "2 weeks" from "3 weeks", and yes from no."""
-    return re.findall(r"\d+|\bno\b|\bnot\b|\bwithout\b|\bdenies\b", feature.text.casefold())
+def _numbers(feature: Feature) -> tuple[str, ...]:
+    """Return the numbers and denials, which tell "2 weeks" from "3 weeks"."""
+    plain = feature.text.casefold()
+    return tuple(re.findall(r"\d+|\bno\b|\bnot\b|\bwithout\b|\bdenies\b", plain))
+
+
+def _insides(words: Sequence[Sequence[str]]) -> dict[int, set[int]]:
+    """Return the pairs of texts of which one stands inside the other, word by word."""
+    places: dict[tuple[str, ...], list[int]] = {}
+    lengths: dict[str, set[int]] = {}
+    for i, own in enumerate(words):
+        if own:
+            places.setdefault(tuple(own), []).append(i)
+            lengths.setdefault(own[0], set()).add(len(own))
+    found: dict[int, set[int]] = {}
+    for outer, own in enumerate(words):
+        for start, word in enumerate(own):
+            for length in lengths.get(word, ()):
+                for inner in places.get(tuple(own[start : start + length]), ()):
+                    if inner != outer:
+                        found.setdefault(inner, set()).add(outer)
+                        found.setdefault(outer, set()).add(inner)
+    return found
 
 
 def _of_one(feature: Feature) -> Iterator[str]:
+    if not any(char.isalnum() for char in feature.text):
+        yield f"{feature.id!r} has no letter or digit: nothing in a note can state it"
     if _OR_AT_AN_END.search(feature.text.strip(" .,;")):
         yield (
             f"{feature.id!r} begins or ends with OR: give it and its neighbour one group, or "

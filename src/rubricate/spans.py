@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 #: The annotations of a feature, each with its fragments, as offsets in code points.
 Spans = tuple[tuple[tuple[int, int], ...], ...]
@@ -125,4 +127,19 @@ def any_overlap(some: Iterable[tuple[int, int]], others: Collection[tuple[int, i
     >>> any_overlap([(0, 4)], [(3, 5)]), any_overlap([(0, 4)], [(4, 5)])
     (True, False)
     """
-    return any(a < end and start < z for a, z in some for start, end in others)
+    return which_overlap([some], others)[0]
+
+
+def which_overlap(
+    groups: Iterable[Iterable[tuple[int, int]]], others: Iterable[tuple[int, int]]
+) -> list[bool]:
+    """Tell of each group of spans whether any of them shares a character with any of others.
+
+    >>> which_overlap([[(0, 4)], [(5, 6), (8, 9)]], [(3, 5), (8, 10)])
+    [True, True]
+    """
+    ordered = sorted(others)
+    starts = [start for start, _ in ordered]
+    # How far those up to each of them reach: the furthest decides.
+    reach = [0, *accumulate((end for _, end in ordered), max)]
+    return [any(reach[bisect_left(starts, z)] > a for a, z in spans) for spans in groups]

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, InputError
+from rubricate.errors import ArgumentError, InputError, option
 
 T = TypeVar("T")
 
@@ -122,15 +122,16 @@ def note_folds(corpus: Corpus, n_folds: int, seed: int) -> list[list[str]]:
     [20, 20, 20]
     """
     if n_folds < 2:
-        raise ArgumentError(f"--folds {n_folds}: need at least 2")
+        raise ArgumentError(f"{option('--folds', n_folds)}: need at least 2")
     by_case: dict[str, list[str]] = {}
     for note in corpus.notes:
         by_case.setdefault(note.case, []).append(note.id)
     small = [case for case, ids in by_case.items() if len(ids) < n_folds]
     if small:
         raise ArgumentError(
-            f"--folds {n_folds}: {len(small)} cases have fewer notes than that, e.g. {small[0]!r} "
-            f"with {len(by_case[small[0]])}. Choose cases with --where, or fewer folds."
+            f"{option('--folds', n_folds)}: {len(small)} cases have fewer notes than that, e.g. "
+            f"{small[0]!r} with {len(by_case[small[0]])}. Choose cases with {option('--where')}, "
+            "or fewer folds."
         )
     rng = np.random.default_rng(seed)
     folds: list[list[str]] = [[] for _ in range(n_folds)]
@@ -151,7 +152,8 @@ def fold_splits(corpus: Corpus, *, folds: int, train_folds: int, seed: int = 0) 
     """
     hands = note_folds(corpus, folds, seed)
     if not 1 <= train_folds < folds:
-        raise ArgumentError(f"--train-folds {train_folds}: need 1 to {folds - 1} of {folds} folds")
+        place = option("--train-folds", train_folds)
+        raise ArgumentError(f"{place}: need 1 to {folds - 1} of {folds} folds")
     splits = []
     for i in range(folds):
         learned = {(i + k) % folds for k in range(train_folds)}
@@ -174,7 +176,9 @@ def case_splits(
     """
     cases = sorted({note.case for note in corpus.notes})
     if not 2 <= folds <= len(cases):
-        raise ArgumentError(f"--folds {folds}: need 2 to {len(cases)}, the number of cases")
+        raise ArgumentError(
+            f"{option('--folds', folds)}: need 2 to {len(cases)}, the number of cases"
+        )
     rng = np.random.default_rng(seed)
     hands = _dealt(cases, folds, rng)
     most = max(notes_per_case)
@@ -225,6 +229,6 @@ def _check_enough(pool: dict[str, list[str]], most: int) -> None:
     short = [case for case, ids in pool.items() if len(ids) <= most]
     if short:
         raise ArgumentError(
-            f"--notes-per-case: {len(short)} cases have too few notes, e.g. case {short[0]} with "
-            f"{len(pool[short[0]])} to learn from"
+            f"{option('--notes-per-case')}: {len(short)} cases have too few notes, e.g. case "
+            f"{short[0]} with {len(pool[short[0]])} to learn from"
         )

@@ -1,4 +1,4 @@
-"""What a corpus holds, in numbers."""
+"""Counts and lengths of the notes, features and annotations of a corpus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 class AnnotatorSummary(TypedDict):
-    """How much an annotator judged and found."""
+    """Counts for one annotator."""
 
     annotator: str
     group: str
@@ -27,7 +27,7 @@ class AnnotatorSummary(TypedDict):
 
 
 class CaseSummary(TypedDict):
-    """How much there is about a case."""
+    """Counts for one case."""
 
     case: str
     title: str
@@ -37,7 +37,7 @@ class CaseSummary(TypedDict):
 
 
 class CorpusSummary(TypedDict):
-    """What a corpus holds, as ``describe --json`` prints it."""
+    """Summary of a corpus, as ``describe --json`` prints it."""
 
     notes: int
     features: int

@@ -17,9 +17,18 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.files import file_hash, program_hash
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.matchers import fit_matcher, load_matcher
+from rubricate.matchers import (
+    NOTE_SECONDS,
+    FailedNote,
+    Predicted,
+    fit_apart,
+    load_matcher,
+    make_matcher,
+    predict_in_parts,
+)
 from rubricate.matchers.model_files import DECIDING, HEADER_FILE, corpus_hash
 from rubricate.measures import Coverage, Evaluation, Matching, evaluate
+from rubricate.measures.clusters import clusters_of
 from rubricate.measures.comparing import compare_evaluations
 from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.progress import Progress, silent, watched
@@ -50,15 +59,19 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class TrialResult:
-    """What each matcher reached on the same splits."""
+    """Results of each matcher on the same splits."""
 
     measured: Mapping[tuple[str, str], EvaluationWithIntervals]
     ceiling: Agreement | None
     settings: Resampling
+    #: For each matcher, the notes that it could not learn from or could not be tested on.
+    failed: Mapping[str, tuple[FailedNote, ...]] = field(default_factory=dict)
+    #: The cluster of each note, where intervals draw clusters.
+    clusters: Mapping[str, str] | None = None
 
     @property
     def n_notes(self) -> int:
-        """How many notes were tested on."""
+        """Number of test notes."""
         return max(found.evaluation.coverage.n_notes for found in self.measured.values())
 
     @property
@@ -72,7 +85,12 @@ class TrialResult:
 
     def to_dict(self) -> dict[str, object]:
         """Return all values, ready for JSON."""
-        result: dict[str, object] = {"groups": {one: self._group(one) for one in self.groups}}
+        result: dict[str, object] = {
+            "groups": {one: self._group(one) for one in self.groups},
+            "failed": {
+                name: [one._asdict() for one in notes] for name, notes in self.failed.items()
+            },
+        }
         if self.ceiling is not None:
             result["ceiling"] = {
                 "overall": self.ceiling.to_dict()["overall"],
@@ -84,7 +102,7 @@ class TrialResult:
         systems = self.of(group)
         compared = (
             compare_evaluations((new, systems[new].evaluation), (old, systems[old].evaluation),
-                                self.settings)
+                                self.settings, clusters=self.clusters)
             for old, new in pairwise(systems)
         )  # fmt: skip
         return {
@@ -120,9 +138,15 @@ def run_trials(
     annotator: str | None = None,
     settings: Resampling | None = None,
     keep: Path | None = None,
+    note_seconds: float = NOTE_SECONDS,
+    cluster: str | None = None,
     progress: Progress = silent,
 ) -> TrialResult:
     """Fit and test every matcher on every split.
+
+    A note at which a matcher fails is left out of learning; in a test nothing was found in it.
+    ``cluster`` names a field of the notes' metadata, such as the patient; intervals draw its
+    clusters.
 
     >>> from rubricate import load_corpus
     >>> from rubricate.trials import fold_splits
@@ -136,23 +160,31 @@ def run_trials(
     chosen = _annotator(corpus, annotator)
     own = corpus.select(annotators=[chosen])
     parts: dict[tuple[str, str], list[Evaluation]] = {}
+    failures: dict[str, dict[str, FailedNote]] = {}
     steps = [(trial, split) for split in splits for trial in trials]
     for trial, split in watched(steps, progress, "comparing", len(steps)):
-        predicted = _predicted(own, trial, split, keep)
+        predicted, failed = _predicted(own, trial, split, keep, note_seconds)
+        for one in failed:
+            failures.setdefault(trial.name, {})[one.note] = one
         test = own.select(notes=split.test)
         found = evaluate(test, predicted, matching=Matching("one-to-one", "token"))
         parts.setdefault((split.group, trial.name), []).append(found)
-    measured = {key: add_intervals(_together(found), settings) for key, found in parts.items()}
+    clusters = clusters_of(corpus, cluster) if cluster else None
+    measured = {
+        key: add_intervals(_together(found), settings, clusters=clusters)
+        for key, found in parts.items()
+    }
     items = corpus.rows.note.astype(np.int64) * len(corpus.features) + corpus.rows.feature
     judged_twice = len(np.unique(items)) < len(items)
-    ceiling = agree(corpus, settings=settings) if judged_twice else None
-    return TrialResult(measured, ceiling, settings)
+    ceiling = agree(corpus, settings=settings, cluster=cluster) if judged_twice else None
+    failed_notes = {name: tuple(notes.values()) for name, notes in failures.items()}
+    return TrialResult(measured, ceiling, settings, failed_notes, clusters)
 
 
 def _annotator(corpus: Corpus, annotator: str | None) -> str:
     known = list(corpus.annotator_index)
     if not known:
-        raise InputError("the corpus has no annotator to learn from and to test against")
+        raise InputError("the corpus has no annotator to train on and to test against")
     if annotator is None:
         return "reference" if "reference" in known else known[0]
     if annotator not in known:
@@ -160,20 +192,25 @@ def _annotator(corpus: Corpus, annotator: str | None) -> str:
     return annotator
 
 
-def _predicted(own: Corpus, trial: Trial, split: Split, keep: Path | None) -> Corpus:
+def _predicted(
+    own: Corpus, trial: Trial, split: Split, keep: Path | None, note_seconds: float
+) -> Predicted:
     """Return the matcher's predictions for the test notes, from the folder if they are there."""
     train, test = own.select(notes=split.train), own.select(notes=split.test)
     place = None if keep is None else keep / _key(train, test, trial)
     if place is not None and place.is_dir():
-        return read_corpus(place, format="parquet")
+        return Predicted(read_corpus(place, format="parquet"))
     if trial.model is None:
-        matcher = fit_matcher(trial.matcher, train, **trial.parameters)
+        matcher = make_matcher(trial.matcher, **trial.parameters)
     else:
-        matcher = load_matcher(trial.model).fit(train)
-    predicted = matcher.predict(test)
-    if place is not None:
-        write_corpus(predicted, place, format="parquet")
-    return predicted
+        matcher = load_matcher(trial.model)
+    failed = fit_apart(matcher, train, note_seconds=note_seconds)
+    found = predict_in_parts(matcher, test, note_seconds=note_seconds)
+    failed += found.failed
+    # Failures are not kept on disk, so that whoever goes on from the folder is told of them too.
+    if place is not None and not failed:
+        write_corpus(found.corpus, place, format="parquet")
+    return Predicted(found.corpus, failed)
 
 
 def _key(train: Corpus, test: Corpus, trial: Trial) -> str:
