@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import open_browser, press, wait_for
 
 from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.matchers import Matcher, fit_matcher
@@ -66,25 +66,9 @@ def run(corpus: Corpus, matcher: Matcher, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Any]:
-    webdriver = pytest.importorskip("selenium.webdriver")
-    driver, program = shutil.which("chromedriver"), shutil.which("chromium")
-    if driver is None or program is None:
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-                     "--no-first-run", "--disable-background-networking",
-                     "--disable-component-update", "--disable-sync"):  # fmt: skip
-        options.add_argument(argument)
-    options.add_experimental_option(
-        "prefs",
-        {"download.default_directory": str(tmp_path), "download.prompt_for_download": False},
-    )
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield started
-    assert started.get_log("browser") == []
-    started.quit()
+    with open_browser(downloads=tmp_path) as started:
+        yield started
+        assert started.get_log("browser") == []
 
 
 def opened(browser: Any, run: Path, size: tuple[int, int] = WIDE, note: str = "=n 1") -> None:
@@ -94,19 +78,7 @@ def opened(browser: Any, run: Path, size: tuple[int, int] = WIDE, note: str = "=
     )
     browser.get("about:blank")
     browser.get((run / "report" / "notes.html").as_uri() + f"#n={note.replace(' ', '%20')}")
-    wait(browser, "document.body.dataset.note", note)
-
-
-def wait(browser: Any, script: str, value: object) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, 20).until(lambda b: b.execute_script(f"return {script}") == value)
-
-
-def press(browser: Any, *keys: str) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    ActionChains(browser).send_keys(*keys).perform()
+    wait_for(browser, "document.body.dataset.note", note)
 
 
 def click(browser: Any, selector: str) -> None:
@@ -129,7 +101,7 @@ def saved(browser: Any, folder: Path) -> Path:
     click(browser, "#save")
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(browser, 20).until(lambda _: path.exists() and path.stat().st_size > 0)
+    WebDriverWait(browser, 60).until(lambda _: path.exists() and path.stat().st_size > 0)
     return path
 
 
@@ -237,7 +209,7 @@ def test_a_phone_is_enough(browser: Any, run: Path, tmp_path: Path) -> None:
         "const node = document.getElementById('text').firstChild;"
         "getSelection().setBaseAndExtent(node, 3, node, 8);"
     )
-    wait(browser, "getSelection().toString()", "58 yo")
+    wait_for(browser, "getSelection().toString()", "58 yo")
     click(browser, "#mark")
     [one] = read_corrections(saved(browser, tmp_path)).all()
     assert (one.feature, one.spans) == ("d", (((2, 7),),))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import open_browser, press, wait_for
 
 from rubricate import Corpus, load_corpus
 from rubricate.corpus import Note
@@ -183,33 +184,8 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    webdriver = pytest.importorskip("selenium.webdriver")
-    driver, program = shutil.which("chromedriver"), shutil.which("chromium")
-    if driver is None or program is None:
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-                     "--no-first-run", "--disable-background-networking",
-                     "--disable-component-update", "--disable-sync",
-                     "--window-size=1300,1000"):  # fmt: skip
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield started
-    started.quit()
-
-
-def wait_for(browser: Any, script: str, value: object) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, 10).until(lambda b: b.execute_script(f"return {script}") == value)
-
-
-def press(browser: Any, *keys: str) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    ActionChains(browser).send_keys(*keys).perform()
+    with open_browser() as started:
+        yield started
 
 
 @pytest.fixture
