@@ -77,26 +77,30 @@ class Composer:
         self.rng = random.Random(seed)
         self.literal = LiteralTexts(bank, self.rng)
 
-    def draw(self) -> tuple[str, list[Row], bool]:
-        """Return the text and the rows of a note of some kind, and whether its spans are loose."""
+    def draw(self) -> tuple[str, list[Row], bool, bool]:
+        """Return a note, its rows, whether its spans are loose and whether its style is usual."""
         kind = self.rng.choices(self.kinds, self.weights)[0]
         if kind == "junk":
-            return *self.nothing(), False
+            return *self.nothing(), False, True
         if kind in SENTENCES:
-            return *self.literal.text(kind), False
+            return *self.literal.text(kind), False, False
         if kind == "list":
-            return *self.literal.findings(), False
+            return *self.literal.findings(), False, False
         if kind == "bank":
             text, rows = self.composed()
         else:
             text, rows = self.real(self.rng.choice(self.sets[kind]), kind)
+        usual = kind != "M"
         if self.rng.random() < self.literally:
             rows = literal_rows(text, rows, self.rng)
+            usual = False
         if self.rng.random() < self.mentioning:
             text, rows = self.literal.beside(text, rows)
+            usual = False
         if kind != "J" and self.rng.random() < self.restyling:
             text, rows = restyled(text, rows, self.rng)
-        return text, rows, kind == "L"
+            usual = False
+        return text, rows, kind == "L", usual
 
     def pool(self, n: int) -> list[dict[str, Any]]:
         """Return at most so many features of a few domains of the bank."""

@@ -58,7 +58,7 @@ def judge(net: Network, notes: list[Note], cutter: Cutter, budget: int = 60000) 
             groups.append([])
         groups[-1].append(item)
     for group in groups if items else []:
-        b = batch([item[:2] for item in group])
+        b = batch([(*item[:2], True) for item in group])
         pieces, verdict = (x.float().sigmoid().cpu().numpy() for x in say(net, tensors(b), b["F"]))
         for k, (ids, rows, i, first) in enumerate(group):
             own, n = slice(first, first + len(ids)), len(rows)

@@ -21,8 +21,9 @@ DRAWN, FEWEST = 360, 3
 MOST = 28
 
 Array = np.ndarray[Any, Any]
-#: Pieces of a note; of each row the pieces of its feature and what is to be learned of it.
-Item = tuple[Array, list[tuple[Any, ...]]]
+#: Pieces of a note; of each row the pieces of its feature and what is to be learned of it; whether
+#: the note has its usual style.
+Item = tuple[Array, list[tuple[Any, ...]], bool]
 Batch = dict[str, Any]
 
 
@@ -69,6 +70,7 @@ def prepared(
     rng: np.random.Generator | None = None,
     mask: float = 0.0,
     loose: bool = False,
+    usual: bool = True,
 ) -> Item:
     """Return the pieces of a note (of a long one a window) and what each row is to teach.
 
@@ -92,7 +94,7 @@ def prepared(
         out.append((cutter.feature(f), hit, con, present, contra, place, soft, loose))
     if rng is not None and mask:
         ids = np.where(rng.random(len(ids)) < mask, MASK, ids)
-    return ids, out
+    return ids, out, usual
 
 
 def _contradiction(outcome: int, present: bool, seen: bool, placed: bool) -> tuple[int, int]:
@@ -107,8 +109,9 @@ def _contradiction(outcome: int, present: bool, seen: bool, placed: bool) -> tup
 def batch(items: list[Item]) -> Batch:
     """Return the items as arrays; ``F`` is how many rows there are at most."""
     b = _empty(items)
-    for k, (ids, rows) in enumerate(items):
+    for k, (ids, rows, usual) in enumerate(items):
         n = len(ids)
+        b["usual"][k] = usual
         b["note"][k, 0] = CLS
         b["note"][k, 1 : n + 1] = ids
         b["note"][k, n + 1] = SEP
@@ -134,11 +137,11 @@ def batch(items: list[Item]) -> Batch:
 def _empty(items: list[Item]) -> Batch:
     """Return arrays large enough for the items."""
     count = len(items)
-    long = max(len(ids) for ids, _ in items) + 2
+    long = max(len(ids) for ids, _, _ in items) + 2
     long = -(-long // 16) * 16
-    wide = max(sum(len(row[0]) + 1 for row in rows) for _, rows in items)
+    wide = max(sum(len(row[0]) + 1 for row in rows) for _, rows, _ in items)
     wide += (-(long + wide)) % 16
-    most = max(len(rows) for _, rows in items)
+    most = max(len(rows) for _, rows, _ in items)
     return {
         "note": np.full((count, long), PAD, np.int64),
         "length": np.zeros(count, np.int64),
@@ -152,6 +155,7 @@ def _empty(items: list[Item]) -> Batch:
         "place": np.zeros((count, most), bool),
         "soft": np.zeros((count, most), bool),
         "loose": np.zeros((count, most), bool),
+        "usual": np.zeros(count, bool),
         "F": most,
     }
 
@@ -189,8 +193,8 @@ def stream(
         items = []
         for _ in range(DRAWN):
             try:
-                text, rows, loose = composer.draw()
-                item = prepared(cutter, text, rows, rng, mask, loose)
+                text, rows, loose, usual = composer.draw()
+                item = prepared(cutter, text, rows, rng, mask, loose, usual)
                 if len(item[0]) and item[1]:
                     items.append(item)
             except Exception as error:  # a bad draw must not stop a run

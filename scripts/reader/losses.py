@@ -51,10 +51,14 @@ def wanted(t: Tensors, judged: Tensor, valid: Tensor) -> Wanted:
 def taught(
     own: Wanted, t: Tensors, teacher: Said, mask: Tensor, judged: Tensor, share: float
 ) -> Wanted:
-    """Return the targets mixed with what the teacher says, which knows them everywhere."""
+    """Return the targets mixed with what the teacher says, which knows them everywhere.
+
+    A batch with ``by_anchor`` has the teacher's word only for notes in their usual style.
+    """
     pieces, verdict = teacher[0].sigmoid(), teacher[1].sigmoid()
-    b = torch.where(t["soft"], 1.0, share)
-    bb = torch.where(t["loose"], 1.0, b).unsqueeze(-1)
+    told = (t["usual"] if "by_anchor" in t else torch.ones_like(t["usual"])).unsqueeze(-1)
+    b = torch.where(t["soft"], 1.0, share) * told
+    bb = (torch.where(t["loose"], 1.0, b) * told).unsqueeze(-1)
     against = own.against * (1 - bb) + bb * pieces[..., 3]
     contra = own.contra * (1 - b) + b * verdict[..., 1]
     return Wanted(
@@ -64,8 +68,8 @@ def taught(
         against=torch.where(own.against_known, against, pieces[..., 3]),
         present=own.present * (1 - b) + b * verdict[..., 0],
         contra=torch.where(own.contra_known, contra, verdict[..., 1]),
-        against_known=mask,
-        contra_known=judged,
+        against_known=own.against_known | (mask & told.unsqueeze(-1)),
+        contra_known=own.contra_known | (judged & told),
     )
 
 
@@ -88,7 +92,9 @@ def loss_of(
         reduction="none",
     )
     # Which words inside a loose span matter is left to what the other notes teach.
-    known = mask & ~(t["loose"].unsqueeze(2) & (own.inside > 0.5)) if teacher is None else mask
+    known = mask & ~(t["loose"].unsqueeze(2) & (own.inside > 0.5))
+    if teacher is not None:
+        known = mask if "by_anchor" not in t else known | (mask & t["usual"].view(-1, 1, 1))
     parts = torch.where(known.unsqueeze(-1), each[..., :3], 0.0).sum((0, 1, 2)) / (n * 6)
     against = torch.where(want.against_known, each[..., 3], 0.0).sum() / (n * 6)
     loss = parts[0] + 0.25 * (parts[1] + parts[2]) + w["conplace"] * against

@@ -344,6 +344,24 @@ MENDED = {
     "networks": {"mini": {**network("styled_mini", 1.3e-4, 4e-4, 0.99), "frozen": 2}},
     "measure": ["C_dev"],
 }
+#: From networks of `styled` and before; in notes of the usual style it also learns what the
+#: `fast` of before says of them (`anchor`), so that extents there stay as they are.
+ANCHORED = {
+    **MENDED,
+    "name": "anchored",
+    "seed": 231,
+    "seconds": 3600,
+    "weights": {"taught": 0.5},
+    "shares": {**MENDED_SHARES, "C": 0.2, "M": 0.09, "N": 0.15, "J": 0.01, "L": 0.01},
+    "networks": {
+        "mini": {
+            **network("styled_mini+styled_mini+styled_mini+fast", 1.2e-4, 4e-4, 0.992),
+            "frozen": 2,
+        },
+        "anchor": {**network("fast", 0.0, 0.0), "shape": "mini", "frozen": 6},
+    },
+    "measure": ["C_dev"],
+}
 #: The same for MPNet, whose last layers go on from `accurate` in the few bits that ship.
 LARGE = {
     **MENDED,
@@ -455,6 +473,7 @@ PLANS = {
     "arrive": [ARRIVE],
     "styled": [STYLED],
     "mended": [MENDED],
+    "anchored": [ANCHORED],
     "large": [LARGE],
     "open": [OPEN],
     "ten": [TEN],

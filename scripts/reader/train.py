@@ -77,7 +77,8 @@ def start_learners(given: argparse.Namespace, plan: Plan) -> dict[str, Learner]:
     """Return the networks of the plan, from their backbone or an earlier run."""
     learners = {}
     for name, o in plan["networks"].items():
-        shape = replace(SHAPES[name], dropout=plan.get("dropout", SHAPES[name].dropout))
+        shape = SHAPES[o.get("shape", name)]
+        shape = replace(shape, dropout=plan.get("dropout", shape.dropout))
         if o["from"] == "backbone":
             net = start(shape, packing.load_parts(given.backbones / name))
         else:
@@ -132,6 +133,19 @@ def accidental(judge: Learner, t: Tensors, n: int, which: Tensor) -> Tensor:
     return out
 
 
+def anchored(anchor: Learner, t: Tensors, n: int) -> tuple[Tensor, Tensor]:
+    """Return what the network of before says of the notes in their usual style, 0 elsewhere."""
+    (rows,) = t["usual"].nonzero(as_tuple=True)
+    count, long = t["note"].shape
+    pieces = torch.zeros(count, n, long, 4, device=t["note"].device)
+    verdict = torch.zeros(count, n, 2, device=t["note"].device)
+    if len(rows):
+        own = {k: v[rows] for k, v in t.items()}
+        said = anchor.judge(own, n)
+        pieces[rows], verdict[rows] = said[0].float(), said[1].float()
+    return pieces, verdict
+
+
 def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part: float) -> None:
     """Let every network learn from a batch: MPNet from the notes, MiniLM from it too."""
     t, n, weights = tensors(b), b["F"], plan.get("weights")
@@ -143,7 +157,10 @@ def take_step(learners: dict[str, Learner], b: Plan, plan: Plan, step: int, part
             t["drop"] = accidental(large, t, n, b["soft"].any(1))
         if not plan.get("fixed"):
             teacher = large.learn(t, n, part, None, weights)
-    if small:
+    if small and "anchor" in learners:
+        t["by_anchor"] = t["usual"]
+        small.learn(t, n, part, anchored(learners["anchor"], t, n), weights)
+    elif small:
         use = teacher if step > TEACHES_FROM or plan.get("teach_at_once") else None
         by_mean = use is not None and plan.get("teach_by_mean")
         if large and (plan.get("fixed") or by_mean):
@@ -186,6 +203,8 @@ def learn(
             print(step, f"{time.time() - begun:.0f}s", losses, b["note"].shape, flush=True)
         if plan.get("save_every") and step % plan["save_every"] == 0:
             for name, own in learners.items():
+                if name == "anchor":
+                    continue
                 weights = {n: p.detach() for n, p in own.mean.named_parameters()}
                 stem = keep / f"{plan['name']}_{name}_mid"
                 packing.save_parts(packing.rows8(weights), stem, packing.PART)
@@ -201,6 +220,8 @@ def keep_all(
     """Write the networks, their figures and what the plan wants predicted or packed."""
     result = {}
     for k, own in learners.items():
+        if k == "anchor":
+            continue
         name = f"{plan['name']}_{k}"
         result[k] = {s: figures(own.mean, sets[s], cutter) for s in plan["measure"]}
         for s, found in result[k].items():
