@@ -35,3 +35,13 @@ def frontend(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
             assert done.returncode == 0, done.stderr
             (place / ".ready").touch()
     return place
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run a test again that failed with a browser or with other processes, at most twice.
+
+    What they do depends on how busy the machine is; a defect of the program fails three times.
+    """
+    for item in items:
+        if item.get_closest_marker("browser") or item.get_closest_marker("engine"):
+            item.add_marker(pytest.mark.flaky(reruns=2))
