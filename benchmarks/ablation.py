@@ -20,9 +20,9 @@ sys.path.insert(0, str(HERE.parent / "scripts" / "reader"))
 from reading import CONTRA, STATED, UNSAID, read_mixed  # noqa: E402
 
 from rubricate import Feature  # noqa: E402
+from rubricate.effects.decisions import LabelledNote, NamedSet, load_set  # noqa: E402
+from rubricate.effects.effect import Effect, ablate  # noqa: E402
 from rubricate.rubric import Rubric  # noqa: E402
-from rubricate.rules.decisions import LabelledNote, NamedSet, load_set  # noqa: E402
-from rubricate.rules.effect import Effect, ablate  # noqa: E402
 
 LABELS = {STATED: "stated", CONTRA: "contradicted", UNSAID: "not mentioned"}
 

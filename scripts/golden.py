@@ -36,6 +36,7 @@ from reading import read_mixed  # noqa: E402
 
 from rubricate import Feature, load_corpus  # noqa: E402
 from rubricate.corpus import Note  # noqa: E402
+from rubricate.effects.cases import LINES, read_cases  # noqa: E402
 from rubricate.formats import read_corpus  # noqa: E402
 from rubricate.matchers.lexicon.matcher import findings_from_rubric  # noqa: E402
 from rubricate.matchers.predictions import (  # noqa: E402
@@ -45,7 +46,6 @@ from rubricate.matchers.predictions import (  # noqa: E402
     take_answers,
 )
 from rubricate.rubric import Rubric  # noqa: E402
-from rubricate.rules.cases import LINES, read_cases  # noqa: E402
 from rubricate.text.contradiction.reasons import Reason, in_words  # noqa: E402
 
 HASHES = HERE / "golden.sha256"

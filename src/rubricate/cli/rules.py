@@ -12,7 +12,7 @@ from rubricate.cli.output import Answer, answering, print_table
 from rubricate.cli.places import Output, There
 
 if TYPE_CHECKING:
-    from rubricate.rules.decisions import NamedSet
+    from rubricate.effects.decisions import NamedSet
 
 
 @click.group("rules", cls=VerbSubgroup, epilog="Example: rubricate rules check")
@@ -52,8 +52,8 @@ def check_command() -> Answer:
 @answering
 def test_command(rules: tuple[str, ...]) -> Answer:
     """Ask the program about every case of the rules, and print those that it decides otherwise."""
+    from rubricate.effects.cases import case_names, judge_cases, read_cases
     from rubricate.errors import known_names
-    from rubricate.rules.cases import case_names, judge_cases, read_cases
 
     names = sorted(known_names("table of cases", rules, case_names())) or case_names()
     judged = [one for name in names for one in judge_cases(read_cases(name))]
@@ -88,8 +88,8 @@ def explain_command(note: Path, feature: str, matcher: str) -> Answer:
     NOTE is a file with the text of one note. The words that decided are printed: they are text of
     the note.
     """
+    from rubricate.effects.explain import explain as why
     from rubricate.formats import limits
-    from rubricate.rules.explain import explain as why
 
     text = limits.read_text(note)
     found = why(text, feature, matcher=matcher)
@@ -145,8 +145,8 @@ _MATCHER = click.option(
 
 
 def _loaded(sets: tuple[str, ...], every: int) -> list[NamedSet]:
-    from rubricate.rules.cases import LINES
-    from rubricate.rules.decisions import load_set
+    from rubricate.effects.cases import LINES
+    from rubricate.effects.decisions import load_set
 
     return [load_set(name, step=1 if name == LINES else every) for name in sets]
 
@@ -169,8 +169,8 @@ def effect_command(
 
     Sets and matcher must be those of BEFORE. A kept file holds no text of a note.
     """
-    from rubricate.rules.decisions import decide, keep_decisions, kept_decisions
-    from rubricate.rules.effect import compare
+    from rubricate.effects.decisions import decide, keep_decisions, kept_decisions
+    from rubricate.effects.effect import compare
 
     if (before is None) == (keep is None):
         raise click.UsageError("name the file of decisions of before, or --keep the ones of now")
@@ -230,9 +230,9 @@ def ablate_command(
     "stated" is how many more items earn credit that state their feature, "others" how many more
     that do not.
     """
+    from rubricate.effects.effect import ablate
     from rubricate.errors import known_names
     from rubricate.rules.claims import rule_names
-    from rubricate.rules.effect import ablate
 
     known_names("rule", rules, rule_names())
     found = ablate(_loaded(sets, every), matcher=matcher, rules=[(rule,) for rule in rules])

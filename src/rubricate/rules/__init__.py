@@ -1,1 +1,1 @@
-"""Cases of the rules, reasons of decisions, and the effect of each rule."""
+"""Claims of rules about the words found for a feature and the note they stand in."""

@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from rubricate.rules.cases import LINES, judge_cases, read_cases
+from rubricate.effects.cases import LINES, judge_cases, read_cases
 
 #: The least share of right answers for each outcome.
 FLOORS = {"stated": 0.95, "contradicted": 0.86, "not mentioned": 0.9, "not credited": 0.94}

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from rubricate import load_corpus, write_corpus
-from rubricate.errors import InputError, UnknownNameError
-from rubricate.rubric import Feature, Rubric
-from rubricate.rules.decisions import (
+from rubricate.effects.decisions import (
     LabelledNote,
     NamedSet,
     decide,
@@ -17,7 +15,9 @@ from rubricate.rules.decisions import (
     kept_decisions,
     load_set,
 )
-from rubricate.rules.effect import ablate, compare
+from rubricate.effects.effect import ablate, compare
+from rubricate.errors import InputError, UnknownNameError
+from rubricate.rubric import Feature, Rubric
 from rubricate.text.contradiction.reasons import listening, switched_off
 
 RUBRIC = Rubric("c", (Feature("1", "c", "Right knee pain"), Feature("2", "c", "Tachycardia")))

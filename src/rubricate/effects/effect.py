@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from rubricate.rules.decisions import STATED, Decision, NamedSet, by_rubric, decide
+from rubricate.effects.decisions import STATED, Decision, NamedSet, by_rubric, decide
 from rubricate.text.contradiction.reasons import listening, switched_off
 
 

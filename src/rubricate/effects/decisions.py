@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rubricate.corpus import Note
+from rubricate.effects.cases import LINES, read_cases
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.files import whole_output
 from rubricate.formats import read_corpus
@@ -23,7 +24,6 @@ from rubricate.matchers.predictions import (
     take_answers,
 )
 from rubricate.rubric import Feature, Rubric
-from rubricate.rules.cases import LINES, read_cases
 
 STATED, CONTRADICTED, UNSAID = "stated", "contradicted", "not mentioned"
 #: A right answer that leaves open why a feature earns no credit.

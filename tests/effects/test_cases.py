@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rubricate.effects.cases import COLUMNS, LINES, Case, case_names, judge_cases, read_cases
 from rubricate.errors import InputError
-from rubricate.rules.cases import COLUMNS, LINES, Case, case_names, judge_cases, read_cases
 from rubricate.rules.claims import rule_names
 
 #: So many cases there are at least.
