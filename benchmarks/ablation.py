@@ -18,7 +18,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "scripts" / "reader"))
 
 from reading import CONTRA, STATED, UNSAID, read_mixed  # noqa: E402
-
 from rubricate import Feature  # noqa: E402
 from rubricate.effects.decisions import LabelledNote, NamedSet, load_set  # noqa: E402
 from rubricate.effects.effect import Effect, ablate  # noqa: E402

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rubricate import Corpus, Note, Rubric, load_corpus
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers import fit_matcher
+from rubricate.reading.tokens import find_words, word_set
 from rubricate.scoring.evidence_search import find_in_notes
 from rubricate.stats import proportion_interval
-from rubricate.text.words import find_words, word_set
 from rubricate.trust import flag_note
 
 Kinds = Mapping[str, Callable[[Note], str]]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import rubricate.lexicon
 from rubricate.matchers.wording.synonyms import content_stems
-from rubricate.text.negation import find_negations
-from rubricate.text.words import find_words, phrase_key
+from rubricate.reading.negation import find_negations
+from rubricate.reading.tokens import find_words, phrase_key
 
 TARGET = Path(rubricate.lexicon.__file__).parent / "bank.tsv"
 MOST_WORDS_IN_NAME = 4

@@ -26,7 +26,7 @@ from rubricate.lexicon.store import embedded_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.stems import stem
 from rubricate.progress import shown_progress, watched
-from rubricate.text.words import find_words
+from rubricate.reading.tokens import find_words
 
 TARGET = Path(rubricate.lexicon.__file__).parent / "neighbours.tsv"
 LEAST_COSINE = 0.5

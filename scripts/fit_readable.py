@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from rubricate import Corpus, Note, Rubric, load_corpus, read_corpus
 from rubricate.matchers import fit_matcher
+from rubricate.reading.tokens import word_set
 from rubricate.scoring.evidence_search import find_in_notes
 from rubricate.scoring.survey import (
     RULE,
@@ -36,7 +37,6 @@ from rubricate.scoring.survey import (
     find_plain_words,
     measure_text,
 )
-from rubricate.text.words import word_set
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "rubricate"

@@ -32,8 +32,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "reader"))
 
 import numpy as np  # noqa: E402
-from reading import read_mixed  # noqa: E402
 
+from reading import read_mixed  # noqa: E402
 from rubricate import Feature, load_corpus  # noqa: E402
 from rubricate.corpus import Note  # noqa: E402
 from rubricate.effects.cases import LINES, read_cases  # noqa: E402
@@ -46,7 +46,7 @@ from rubricate.matchers.predictions import (  # noqa: E402
     take_answers,
 )
 from rubricate.rubric import Rubric  # noqa: E402
-from rubricate.text.contradiction.reasons import Reason, in_words  # noqa: E402
+from rubricate.rules.reasons import Reason, in_words  # noqa: E402
 
 HASHES = HERE / "golden.sha256"
 CACHE = Path.home() / ".cache" / "rubricate-golden"
@@ -154,14 +154,14 @@ def _plain(value: object) -> Any:
 def readings(golden: GoldenSet) -> Iterator[Any]:
     """Yield how each note is read, before any feature is known."""
     from rubricate.matchers.wording.reading import read_note
-    from rubricate.text.contradiction.place import read_text
-    from rubricate.text.diagnoses import find_diagnoses
-    from rubricate.text.investigations.table import named_tests
-    from rubricate.text.measurements import child_years, find_measurements
-    from rubricate.text.sections import find_sections
-    from rubricate.text.senses import find_senses
-    from rubricate.text.subject import contexts_of
-    from rubricate.text.words import find_tokens
+    from rubricate.reading.diagnoses import find_diagnoses
+    from rubricate.reading.measurements import child_years, find_measurements
+    from rubricate.reading.note import read_text
+    from rubricate.reading.sections import find_sections
+    from rubricate.reading.senses import find_senses
+    from rubricate.reading.subjects import contexts_of
+    from rubricate.reading.tests import named_tests
+    from rubricate.reading.tokens import find_tokens
 
     for text in dict.fromkeys(text for _, text in golden.notes):
         lexical, tokens = read_note(text), find_tokens(text)
@@ -177,13 +177,13 @@ def readings(golden: GoldenSet) -> Iterator[Any]:
 def requirements(golden: GoldenSet) -> Iterator[Any]:
     """Yield how each feature is read."""
     from rubricate.matchers.wording.profile import read_feature
-    from rubricate.text.checklist import asked_topic, plain_wording
-    from rubricate.text.contradiction.asked import read_asked
-    from rubricate.text.contradiction.sure import asks_for_now
-    from rubricate.text.investigations.asked import asks_for_test
-    from rubricate.text.measured import asked_values
-    from rubricate.text.planned import asks_when_to_return
-    from rubricate.text.wordings import read_wording
+    from rubricate.requirement.asked import read_asked
+    from rubricate.requirement.checklist import asked_topic, plain_wording
+    from rubricate.requirement.tests import asks_for_test
+    from rubricate.requirement.wordings import read_wording
+    from rubricate.rules.beside import asks_for_now
+    from rubricate.rules.measured import asked_values
+    from rubricate.rules.plan import asks_when_to_return
 
     for text in dict.fromkeys(f.text for rubric, _ in golden.notes for f in rubric):
         yield _plain({
@@ -196,16 +196,16 @@ def requirements(golden: GoldenSet) -> Iterator[Any]:
 
 def verdicts(golden: GoldenSet) -> Iterator[Any]:
     """Yield what every rule says of the words that the lexicon finds for a feature."""
-    from rubricate.text.contradiction import _CHECKS
-    from rubricate.text.contradiction.asked import read_asked
-    from rubricate.text.contradiction.assessed import judge_diagnosis
-    from rubricate.text.contradiction.explained import explain_contradiction, gives_asked_number
-    from rubricate.text.contradiction.place import find_place, read_text
-    from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
-    from rubricate.text.investigations.asked import asks_for_test
-    from rubricate.text.investigations.ordered import find_ordered
-    from rubricate.text.measured import judge_measured
-    from rubricate.text.planned import find_planned
+    from rubricate.reading.note import find_place, read_text
+    from rubricate.requirement.asked import read_asked
+    from rubricate.requirement.tests import asks_for_test
+    from rubricate.rules.beside import says_nothing_of_now, why_surely_not
+    from rubricate.rules.diagnosis import judge_diagnosis
+    from rubricate.rules.explained import explain_contradiction, gives_asked_number
+    from rubricate.rules.measured import judge_measured
+    from rubricate.rules.plan import find_planned
+    from rubricate.rules.registry import _CHECKS
+    from rubricate.rules.tests import find_ordered
 
     for rubric, text, said in _found_by_lexicon(golden):
         reading = read_text(text)
@@ -259,7 +259,7 @@ def by_fast(golden: GoldenSet) -> Iterator[Any]:
     """Yield what the smaller network decides, with its outputs from the cache."""
     from rubricate.neural.encoder.decoding import HeardNote, lexicon_votes
     from rubricate.neural.encoder.matcher import EncoderMatcher
-    from rubricate.text.clean import clean_text
+    from rubricate.reading.clean import clean_text
 
     matcher = EncoderMatcher(network="fast", threads=1)
     matcher._start()  # what is read from the cache opens nothing

@@ -51,7 +51,7 @@ from rubricate.matchers.wording.shared import (
 )
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation
-from rubricate.text.words import find_tokens
+from rubricate.reading.tokens import find_tokens
 
 TARGET = Path(rubricate.matchers.__file__).parent / "patterns" / "shared.json"
 #: How much a token of each set counts in the first and in the second layer, and how much less where

@@ -21,8 +21,8 @@ from build_bank import read_bank
 
 sys.path.insert(0, str(Path(__file__).parent / "reader"))
 from mixed_files import is_held_out, parse
-from reading import STATED, held_out, measured_set, one_in, read_rubrics
 
+from reading import STATED, held_out, measured_set, one_in, read_rubrics
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.corpus import Annotator
 from rubricate.formats import read_corpus

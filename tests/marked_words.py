@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rubricate.text.contradiction.reasons import Reason, in_words
+from rubricate.rules.reasons import Reason, in_words
 
 
 def read(marked: str) -> tuple[str, list[tuple[int, int]]]:

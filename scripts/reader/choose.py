@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from reading import CONTRA, Note, Sources, load_all, mixed_only, read_outside
 
+from reading import CONTRA, Note, Sources, load_all, mixed_only, read_outside
 from rubricate.neural.encoder.annotations import whole_words
 from rubricate.neural.encoder.decoding import (
     Opinion,

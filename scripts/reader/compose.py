@@ -12,8 +12,9 @@ from typing import Any
 
 from flips import opposite
 from literal import SENTENCES, LiteralTexts, literal_rows
-from reading import CONTRA, STATED, UNSAID, Note, Sets, Spans, split
 from styles import Drawn, Row, restyled
+
+from reading import CONTRA, STATED, UNSAID, Note, Sets, Spans, split
 
 COMMON = (
     "time",

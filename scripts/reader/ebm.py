@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reading import ABSENT, STATED
 
+from reading import ABSENT, STATED
 from rubricate import Annotator, Corpus, CorpusBuilder, read_corpus
 from rubricate.measures import Matching, evaluate
 from rubricate.neural.encoder.annotations import whole_words

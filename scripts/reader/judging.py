@@ -9,6 +9,7 @@ import torch
 from learner import say, tensors
 from lessons import WINDOW, Array, Cutter, batch, size
 from net import Network
+
 from reading import CONTRA, Note
 
 #: Pieces that two windows of a long note share.

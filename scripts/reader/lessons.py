@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from compose import Composer, Row
-from reading import CONTRA, STATED, UNSAID, Spans
 from tokenizers import Tokenizer
+
+from reading import CONTRA, STATED, UNSAID, Spans
 
 WINDOW, NOBODY = 448, -1
 CLS, SEP, PAD, MASK = 101, 102, 0, 103

@@ -10,7 +10,6 @@ import random
 import re
 from typing import Any
 
-from reading import ABSENT, CONTRA, STATED, UNSAID, Spans, split
 from styles import (
     Drawn,
     Row,
@@ -26,6 +25,8 @@ from styles import (
     typographic,
     unpointed,
 )
+
+from reading import ABSENT, CONTRA, STATED, UNSAID, Spans, split
 
 #: A feature of the bank and those of its wordings that can stand as a thing somebody has.
 Thing = tuple[dict[str, Any], list[str]]

@@ -19,6 +19,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+
+import rubricate
 from reading import (
     CONTRA,
     HERE,
@@ -33,8 +35,6 @@ from reading import (
     read_mixed,
     read_outside,
 )
-
-import rubricate
 from rubricate import Corpus, CorpusBuilder, Feature, fit_matcher
 from rubricate.arrays import F64, Bools
 from rubricate.matchers import load_matcher, shipped_model

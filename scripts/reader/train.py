@@ -31,8 +31,9 @@ from lessons import Cutter, stream
 from literal import SENTENCES
 from losses import Tensors
 from net import SHAPES, Network, few_bits
-from reading import HERE, Note, Sets, Sources, load_all, read_bank
 from torch import Tensor
+
+from reading import HERE, Note, Sets, Sources, load_all, read_bank
 
 Plan = dict[str, Any]
 #: What is drawn of no set of notes.

@@ -411,7 +411,7 @@ def program_hash(*parts: str) -> str:
 
     Of weights the names alone count.
 
-    >>> program_hash("text") == program_hash("text"), program_hash("text") == program_hash("run")
+    >>> program_hash("run") == program_hash("run"), program_hash("run") == program_hash("rules")
     (True, False)
     """
     return _hash_parts(PACKAGE, parts)

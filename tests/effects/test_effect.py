@@ -18,7 +18,7 @@ from rubricate.effects.decisions import (
 from rubricate.effects.effect import ablate, compare
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.rubric import Feature, Rubric
-from rubricate.text.contradiction.reasons import listening, switched_off
+from rubricate.rules.reasons import listening, switched_off
 
 RUBRIC = Rubric("c", (Feature("1", "c", "Right knee pain"), Feature("2", "c", "Tachycardia")))
 NOTES = NamedSet(

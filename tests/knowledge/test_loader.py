@@ -17,7 +17,7 @@ from rubricate.knowledge.schemas import (
     ValueRow,
     WordRow,
 )
-from rubricate.text.words import find_tokens
+from rubricate.reading.tokens import find_tokens
 
 
 def forms(text: str) -> list[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "rubricate"
-FOLDERS = ("text", "matchers", "lexicon", "scoring", "trust")
+FOLDERS = ("reading", "requirement", "rules", "matchers", "lexicon", "scoring", "trust")
 #: Modules that may hold words or expressions, and why.
 EXCEPTIONS = {
-    "text/words.py": "the tokeniser, with its spelling",
-    "text/clean.py": "puts the marks of the table marks.tsv together",
+    "reading/tokens.py": "the tokeniser, with its spelling",
+    "reading/clean.py": "puts the marks of the table marks.tsv together",
     "lexicon/sources.py": "file formats of the sources of synonyms",
     "matchers/__init__.py": "how the settings of a matcher are written",
     "scoring/corrections.py": "how dates and columns of a table of corrections are written",
@@ -91,7 +91,7 @@ def test_words_stand_in_tables(path: Path) -> None:
 def test_the_search_finds_what_it_is_for() -> None:
     offending = """
 import re
-from rubricate.text.words import word_set
+from rubricate.reading.tokens import word_set
 A = word_set("no not")
 B = re.compile(r"no (?:sign|evidence)")
 def f(form, text):

@@ -19,8 +19,8 @@ def counted(path, *args, **kwargs):
 pathlib.Path.read_text = counted
 import rubricate.knowledge.tables
 assert not often, "importing reads no table"
-from rubricate.text.clauses import clause_ranges
-from rubricate.text.words import find_tokens
+from rubricate.reading.clauses import clause_ranges
+from rubricate.reading.tokens import find_tokens
 for text in ("No fever but cough.", "Dr. Who has no rash."):
     clause_ranges(text, find_tokens(text))
 print(max(often.values()), len(often))

@@ -20,7 +20,7 @@ from rubricate.lexicon.store import (
     load_lexicon,
     save_lexicon,
 )
-from rubricate.text.words import phrase_key
+from rubricate.reading.tokens import phrase_key
 
 SMALL = Lexicon(
     (

@@ -19,7 +19,7 @@ from rubricate.matchers import FailedNote, fit_apart, fit_matcher, make_matcher,
 from rubricate.matchers.lexicon.matcher import LexiconMatcher
 from rubricate.matchers.phrases.matcher import ExactMatcher
 from rubricate.matchers.wording import reading
-from rubricate.text.contradiction import place
+from rubricate.reading import note as place
 from rubricate.trials import Trial, fold_splits, run_trials
 
 RUN = CliRunner().invoke

@@ -12,10 +12,10 @@ import pytest
 from rubricate import Corpus
 from rubricate.matchers import fit_matcher
 from rubricate.matchers.wording.reading import read_note
-from rubricate.text.contradiction.place import read_text
-from rubricate.text.negation import find_negations
-from rubricate.text.quantities import find_quantities
-from rubricate.text.subject import find_contexts
+from rubricate.reading.negation import find_negations
+from rubricate.reading.note import read_text
+from rubricate.reading.quantities import find_quantities
+from rubricate.reading.subjects import find_contexts
 
 #: Short words are marked for some, which long texts repeat.
 FEATURES = {

@@ -7,8 +7,8 @@ import pytest
 from rubricate import Feature, Rubric
 from rubricate.matchers.holding import hold_to_values
 from rubricate.matchers.predictions import Found, NoteFindings
+from rubricate.reading.note import read_text
 from rubricate.rows import Contradiction
-from rubricate.text.contradiction.place import read_text
 
 
 def held(feature: str, text: str, words: list[str], chance: float = 0.6) -> NoteFindings:

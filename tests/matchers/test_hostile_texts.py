@@ -16,20 +16,22 @@ from pkgutil import walk_packages
 
 import pytest
 
-import rubricate.text
+import rubricate.reading
+import rubricate.requirement
+import rubricate.rules
 from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.matchers import fit_matcher
 from rubricate.matchers.lexicon.matcher import findings_from_rubric
 from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.reading import read_note
+from rubricate.reading.clean import clean_text
+from rubricate.reading.measurements import find_measurements
+from rubricate.reading.tokens import CueTable
+from rubricate.requirement.asked import read_asked
+from rubricate.requirement.checklist import asked_topic, assessed_wording, plain_wording
 from rubricate.rubric import odd_features
-from rubricate.text.checklist import asked_topic, assessed_wording, plain_wording
-from rubricate.text.clean import clean_text
-from rubricate.text.contradiction.asked import read_asked
-from rubricate.text.investigations.ordered import asked_tests
-from rubricate.text.measured import asked_values
-from rubricate.text.measurements import find_measurements
-from rubricate.text.words import CueTable
+from rubricate.rules.measured import asked_values
+from rubricate.rules.tests import asked_tests
 
 #: Characters of the shorter text; the longer has four times as many.
 SHORT, TIMES = 4000, 4
@@ -176,7 +178,13 @@ def test_every_matcher_reads_a_long_note_in_time(
 def word_lists() -> dict[str, list[str]]:
     """Return the words of every list of cues that a module of the rules has, by its name."""
     found: dict[str, list[str]] = {}
-    for module in walk_packages([str(Path(rubricate.text.__file__).parent)], "rubricate.text."):
+    parts = (rubricate.reading, rubricate.requirement, rubricate.rules)
+    modules = (
+        module
+        for part in parts
+        for module in walk_packages([str(Path(str(part.__file__)).parent)], f"{part.__name__}.")
+    )
+    for module in modules:
         for name, value in vars(import_module(module.name)).items():
             if isinstance(value, CueTable):
                 words = sorted(value.first_forms)
@@ -185,7 +193,7 @@ def word_lists() -> dict[str, list[str]]:
             else:
                 continue
             if len(words) > 2:
-                found[f"{module.name.removeprefix('rubricate.text.')}.{name}"] = words
+                found[f"{module.name.removeprefix('rubricate.')}.{name}"] = words
     return found
 
 

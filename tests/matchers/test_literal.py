@@ -7,11 +7,11 @@ import pytest
 from rubricate import Feature, load_corpus
 from rubricate.matchers.literal import DISPUTED, LITERAL, hold_to_mentions
 from rubricate.matchers.predictions import OVERRULED, Found, NoteFindings
+from rubricate.reading.note import read_text
+from rubricate.requirement.asked import read_asked
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
-from rubricate.text.contradiction.asked import read_asked
-from rubricate.text.contradiction.place import read_text
-from rubricate.text.mentions import find_mentions
+from rubricate.rules.mentions import find_mentions
 
 STORY = "I went to see my doctor. "
 NOTE = "The patient is a 50-year-old man who was seen with his wife in the clinic on Monday. " * 2

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, Traits, feature_traits
 from rubricate.checking.placement import has_words, is_joined, word_around
+from rubricate.reading.tokens import word_set
 from rubricate.spans import words_at
-from rubricate.text.words import word_set
 
 _OPENING = {"(": ")", "[": "]", "{": "}", "“": "”"}
 _CLOSING = {close: opening for opening, close in _OPENING.items()}

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from rubricate.checking.findings import JudgedRow, RawSpans, Repair, RuleHit, feature_traits
+from rubricate.reading.negation import NegationScope, find_negations
 from rubricate.rows import NO_DETAIL
 from rubricate.spans import Span, merge_spans, words_at
-from rubricate.text.negation import NegationScope, find_negations
 
 _APOSTROPHES = "'’"
 _ZERO_WIDTH_JOINER = "\u200d"

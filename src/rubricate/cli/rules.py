@@ -28,7 +28,7 @@ def rules_command() -> None:
 def check_command() -> Answer:
     """Print every fault of the tables, with file and line."""
     from rubricate.knowledge.checking import count_entries, find_faults
-    from rubricate.text.words import find_tokens
+    from rubricate.reading.tokens import find_tokens
 
     faults = find_faults(lambda text: [token.form for token in find_tokens(text)])
     counts = count_entries()

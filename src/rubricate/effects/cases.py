@@ -12,6 +12,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import PACKAGE
 from rubricate.knowledge.checking import LINE_END
 from rubricate.matchers.lexicon.matcher import LexiconMatcher, findings_from_rubric
+from rubricate.reading.note import read_text
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.claims import (
     AGAINST_NOTES,
@@ -21,8 +22,7 @@ from rubricate.rules.claims import (
     find_claims,
     rule_names,
 )
-from rubricate.text.contradiction.explained import explain_contradiction
-from rubricate.text.contradiction.place import read_text
+from rubricate.rules.explained import explain_contradiction
 
 CASES = PACKAGE / "rules" / "cases"
 COLUMNS = ("feature", "note", "verdict", "said", "known", "why")

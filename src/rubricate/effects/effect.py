@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from rubricate.effects.decisions import STATED, Decision, NamedSet, by_rubric, decide
-from rubricate.text.contradiction.reasons import listening, switched_off
+from rubricate.rules.reasons import listening, switched_off
 
 
 class Change(NamedTuple):

@@ -17,11 +17,11 @@ from rubricate.matchers.predictions import (
     in_plain_words,
     take_answers,
 )
+from rubricate.reading.clean import clean_text
+from rubricate.reading.note import read_text
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.claims import Claim, find_claims
-from rubricate.text.clean import clean_text
-from rubricate.text.contradiction.place import read_text
 
 #: What a decision is where no rule changes what a matcher proposes.
 BY_MATCHER = "matcher"

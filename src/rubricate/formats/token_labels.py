@@ -11,8 +11,8 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.formats.frame import feature_labels
+from rubricate.reading.tokens import find_tokens
 from rubricate.rubric import Feature, Rubric
-from rubricate.text.words import find_tokens
 
 CASE = "pico"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from rubricate.reading.tokens import Token, find_words, phrase_key, stem
 from rubricate.spans import Span
-from rubricate.text.words import Token, find_words, phrase_key, stem
 
 #: Sources from the most to the least to be trusted with the words of a note; unknown ones follow.
 SOURCE_ORDER = (
@@ -81,7 +81,7 @@ class Lexicon:
     """Groups of synonyms and where they come from; a value that never changes.
 
     Phrases are found whatever their case, punctuation and accents (see
-    :func:`rubricate.text.words.phrase_key`).
+    :func:`rubricate.reading.tokens.phrase_key`).
 
     >>> lexicon = Lexicon((Group("a:1", (Phrase("dyspnea", "a"), Phrase("SOB", "a"))),))
     >>> lexicon.synonyms("sob")

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from rubricate.errors import Fault, InputError
 from rubricate.lexicon.groups import Group, Phrase
-from rubricate.text.words import phrase_key
+from rubricate.reading.tokens import phrase_key
 
 _SYNONYM = re.compile(r'synonym: "((?:[^"\\]|\\.)*)" (EXACT|BROAD|NARROW|RELATED)(?: ([^\s\[]+))?')
 

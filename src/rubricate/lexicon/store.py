@@ -16,8 +16,8 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import packaged_text, whole_output
 from rubricate.lexicon.groups import Group, Lexicon, Phrase, SourceInfo
 from rubricate.outputs import folder_kind
-from rubricate.text.drugs import classes_above, drug_classes
-from rubricate.text.words import phrase_key
+from rubricate.reading.drugs import classes_above, drug_classes
+from rubricate.reading.tokens import phrase_key
 
 FORMAT = "rubricate-lexicon"
 VERSION = 1

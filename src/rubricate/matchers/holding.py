@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 from rubricate.knowledge.tables import pattern
 from rubricate.matchers.predictions import OVERRULED, STATED, Found, NoteFindings
+from rubricate.reading.note import TextReading
+from rubricate.requirement.asked import read_asked
+from rubricate.requirement.tests import asks_for_test
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
+from rubricate.rules.beside import says_nothing_of_now, why_surely_not
+from rubricate.rules.diagnosis import DiagnosisVerdict, judge_diagnosis
+from rubricate.rules.explained import gives_asked_number
+from rubricate.rules.measured import MeasuredVerdict, judge_measured, only_values
+from rubricate.rules.plan import asks_when_to_return, find_planned, only_goes_on
+from rubricate.rules.reasons import Reason, in_words, is_on
+from rubricate.rules.registry import TYPE, why_contradicted_in
+from rubricate.rules.tests import find_ordered, not_ordered, says_nothing_of_test
 from rubricate.spans import any_overlap
-from rubricate.text.contradiction import TYPE, why_contradicted_in
-from rubricate.text.contradiction.asked import read_asked
-from rubricate.text.contradiction.assessed import DiagnosisVerdict, judge_diagnosis
-from rubricate.text.contradiction.explained import gives_asked_number
-from rubricate.text.contradiction.place import TextReading
-from rubricate.text.contradiction.reasons import Reason, in_words, is_on
-from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
-from rubricate.text.investigations.asked import asks_for_test
-from rubricate.text.investigations.ordered import find_ordered, not_ordered, says_nothing_of_test
-from rubricate.text.measured import MeasuredVerdict, judge_measured, only_values
-from rubricate.text.planned import asks_when_to_return, find_planned, only_goes_on
 
-#: Rules of `rubricate.text.contradiction` that are surer than what a matcher has learned.
+#: Rules of `rubricate.rules.registry` that are surer than what a matcher has learned.
 SURE_RULES = ("another number", "another side", "another drug", TYPE)
 _STRAY = pattern("holding.stray")
 
@@ -64,7 +64,7 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     nothing else, where none of their words or only values were found.
 
     >>> from rubricate import Feature
-    >>> from rubricate.text.contradiction.place import read_text
+    >>> from rubricate.reading.note import read_text
     >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))
     >>> nothing = NoteFindings([], {"1": 0.4, "2": 0.4})
     >>> said = hold_to_values(rubric, read_text("T 36.9, HR 124"), nothing)

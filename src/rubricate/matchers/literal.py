@@ -17,19 +17,19 @@ from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.predictions import OVERRULED, FindInNotes, Found, NoteFindings
 from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.synonyms import content_stems
+from rubricate.reading.clauses import statement_of
+from rubricate.reading.note import TextReading, read_text
+from rubricate.requirement.asked import AskedFor, read_asked
+from rubricate.requirement.checklist import asked_topic, assessed_wording
+from rubricate.requirement.tests import asks_for_test
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
+from rubricate.rules.beside import asks_for_now
+from rubricate.rules.explained import explain_contradiction
+from rubricate.rules.mentions import Mention, find_mentions, is_unlike_notes
+from rubricate.rules.plan import asks_when_to_return
+from rubricate.rules.reasons import Reason, in_words
 from rubricate.spans import any_overlap
-from rubricate.text.checklist import asked_topic, assessed_wording
-from rubricate.text.clauses import statement_of
-from rubricate.text.contradiction.asked import AskedFor, read_asked
-from rubricate.text.contradiction.explained import explain_contradiction
-from rubricate.text.contradiction.place import TextReading, read_text
-from rubricate.text.contradiction.reasons import Reason, in_words
-from rubricate.text.contradiction.sure import asks_for_now
-from rubricate.text.investigations.asked import asks_for_test
-from rubricate.text.mentions import Mention, find_mentions, is_unlike_notes
-from rubricate.text.planned import asks_when_to_return
 
 #: How probable a feature is that its own words state, where the matcher was silent.
 LITERAL = 0.75

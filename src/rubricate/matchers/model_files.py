@@ -26,8 +26,8 @@ HEADER_FILE = "model.json"
 _IN_FOLDERS = frozenset({".json", ".jsonl", ".npz", ".onnx", ".safetensors"})
 #: The parts of the program that decide what a model finds in a note.
 DECIDING = (
-    "spans.py", "rubric.py", "rows.py", "corpus.py", "knowledge", "text", "lexicon", "matchers",
-    "neural",
+    "spans.py", "rubric.py", "rows.py", "corpus.py", "knowledge", "reading",
+    "requirement", "rules", "lexicon", "matchers", "neural",
 )  # fmt: skip
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.knowledge.tables import pattern
 from rubricate.matchers.matcher import Matcher
+from rubricate.reading.clean import clean_text
+from rubricate.requirement.checklist import asked_topic, plain_wording
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
-from rubricate.text.checklist import asked_topic, plain_wording
-from rubricate.text.clean import clean_text
-from rubricate.text.contradiction.reasons import Reason, in_words
-from rubricate.text.examined import asked_examination, find_examined
+from rubricate.rules.examined import asked_examination, find_examined
+from rubricate.rules.reasons import Reason, in_words
 
 
 class Found(NamedTuple):

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from rubricate.reading.note import TextReading
+from rubricate.requirement.tests import asks_for_test
 from rubricate.rubric import Feature
-from rubricate.text.contradiction import RULES, TYPE, why_contradicted_in
-from rubricate.text.contradiction.assessed import judge_diagnosis, wanted_in_assessment
-from rubricate.text.contradiction.diagnosed import another_diagnosis
-from rubricate.text.contradiction.explained import gives_asked_number
-from rubricate.text.contradiction.place import TextReading
-from rubricate.text.contradiction.reasons import Reason, reason_table
-from rubricate.text.contradiction.sure import says_nothing_of_now, why_surely_not
-from rubricate.text.investigations.asked import asks_for_test
-from rubricate.text.investigations.ordered import find_ordered, not_ordered, says_nothing_of_test
-from rubricate.text.measured import judge_measured
-from rubricate.text.planned import asks_when_to_return, find_planned
+from rubricate.rules.beside import says_nothing_of_now, why_surely_not
+from rubricate.rules.diagnosis import another_diagnosis, judge_diagnosis, wanted_in_assessment
+from rubricate.rules.explained import gives_asked_number
+from rubricate.rules.measured import judge_measured
+from rubricate.rules.plan import asks_when_to_return, find_planned
+from rubricate.rules.reasons import Reason, reason_table
+from rubricate.rules.registry import RULES, TYPE, why_contradicted_in
+from rubricate.rules.tests import find_ordered, not_ordered, says_nothing_of_test
 
 Spans = Sequence[tuple[int, int]]
 Effect = Literal["states", "contradicts", "irrelevant"]
@@ -68,7 +67,7 @@ def find_claims(
     ``found`` are the words that a matcher found, each with their spans; ``against`` those that it
     takes for a contradiction.
 
-    >>> from rubricate.text.contradiction.place import read_text
+    >>> from rubricate.reading.note import read_text
     >>> said = read_text("Pain in the left knee. HR 124")
     >>> find_claims(Feature("1", "c", "Right knee pain"), said, [[(0, 21)]])
     [Claim(rule='side.other', effect='contradicts', spans=((0, 21),), said='left')]

@@ -8,8 +8,8 @@ texts have the words of notes, so that shares of words do not tell them.
 from __future__ import annotations
 
 from rubricate.knowledge.tables import pattern, words
+from rubricate.reading.tokens import find_words
 from rubricate.rubric import Rubric
-from rubricate.text.words import find_words
 from rubricate.trust.gaming import find_pasted
 
 #: From so many sentences of a kind on, and so large a share of them, a text is of that kind.

@@ -26,10 +26,10 @@ from rubricate.files import packaged_text
 from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import Json
 from rubricate.formats.format import Unreadable
+from rubricate.knowledge.rows import table_rows
 from rubricate.rubric import Rubric
 from rubricate.scoring.corrections import Corrections
 from rubricate.scoring.other_texts import why_other_text
-from rubricate.text.tables import table_rows
 
 WORDS, RULE = "note_words.tsv", "readable.json"
 #: What the reason of a note begins with that reads like something else.
@@ -192,7 +192,7 @@ _LANGUAGE_SHARE, _OVER_ENGLISH = 0.2, 2.0
 @lru_cache(maxsize=1)
 def _languages() -> dict[str, frozenset[str]]:
     """Return the frequent words of other languages: ``knowledge/languages.tsv``."""
-    rows = table_rows("languages.tsv", folder="knowledge")
+    rows = table_rows("languages.tsv")
     return {language: frozenset(words.split(" ")) for language, words in rows}
 
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.progress import Progress, silent, watched
+from rubricate.reading.tokens import find_words
 from rubricate.run.reading import ScoredRun
 from rubricate.stats import adjust_p_values
-from rubricate.text.words import find_words
 from rubricate.trust.changes import FeatureDrift, feature_rates
 
 Design = Literal["same notes", "different notes"]

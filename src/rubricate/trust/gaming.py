@@ -17,9 +17,9 @@ from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
 from rubricate.matchers.wording.stems import stem as coarse_stem
 from rubricate.progress import Progress, silent, watched
+from rubricate.reading.tokens import Token, find_words, stem
 from rubricate.rubric import Rubric
 from rubricate.run import Evidence
-from rubricate.text.words import Token, find_words, stem
 
 Suspicion = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
 _PLAIN = words("gaming.plain")

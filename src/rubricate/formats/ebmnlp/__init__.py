@@ -235,7 +235,7 @@ def _read_ann_file(
 def write_ebmnlp(corpus: Corpus, path: Path, *, progress: Progress = silent) -> None:
     """Write the layout of release 2.0: documents, tokens, and one file per judged row.
 
-    Tokens are those of `rubricate.text.words`. A token that an annotation touches is labelled,
+    Tokens are those of `rubricate.reading.tokens`. A token that an annotation touches is labelled,
     whole; fragments become several runs; annotations of one row with no token between them become
     one (`count_losses` counts both). Notes whose metadata do not say ``split: test`` are in
     ``train``. Ids are percent-encoded where a file name could not hold them.

@@ -19,11 +19,11 @@ from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import TokenRun
 from rubricate.matchers.wording.stems import stem
+from rubricate.reading.note import NEAR
+from rubricate.reading.numbers import time_unit
 from rubricate.rows import Contradiction
-from rubricate.text.contradiction import why_contradicted_in
-from rubricate.text.contradiction.place import NEAR
-from rubricate.text.contradiction.reasons import Reason, in_words
-from rubricate.text.numbers import time_unit
+from rubricate.rules.reasons import Reason, in_words
+from rubricate.rules.registry import why_contradicted_in
 
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
 LEAST_COVERED = 0.75

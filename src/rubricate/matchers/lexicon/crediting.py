@@ -22,11 +22,12 @@ from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
-from rubricate.text.contradiction import DENIED, broken_rule, polarity
-from rubricate.text.contradiction.asked import read_asked
-from rubricate.text.contradiction.meant import is_taken
-from rubricate.text.contradiction.place import find_place
-from rubricate.text.contradiction.reasons import Reason
+from rubricate.reading.note import find_place
+from rubricate.requirement.asked import read_asked
+from rubricate.rules import polarity
+from rubricate.rules.modality import is_taken
+from rubricate.rules.reasons import Reason
+from rubricate.rules.registry import DENIED, broken_rule
 
 #: So many words around the found ones are looked at, in their clause.
 AROUND = 8

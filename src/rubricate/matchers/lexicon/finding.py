@@ -31,11 +31,11 @@ from rubricate.matchers.wording.runs import (
     trim_run,
     whole_numbers,
 )
+from rubricate.reading.opposites import PERSONS
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
-from rubricate.text.contradiction import why_contradicted_in
-from rubricate.text.contradiction.reasons import Reason, in_words
-from rubricate.text.opposites import PERSONS
+from rubricate.rules.reasons import Reason, in_words
+from rubricate.rules.registry import why_contradicted_in
 
 #: How much the logit of a phrase's precision counts, and the most it may add.
 PHRASE_WEIGHT = 1.0

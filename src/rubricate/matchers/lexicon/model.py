@@ -29,10 +29,10 @@ from rubricate.matchers.wording.reading import NoteReading, read_note, split_rea
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.stems import Speller
+from rubricate.reading.note import TextReading, read_text
+from rubricate.reading.senses import find_senses
+from rubricate.requirement.wordings import read_wording
 from rubricate.rubric import Rubric
-from rubricate.text.contradiction.place import TextReading, read_text
-from rubricate.text.senses import find_senses
-from rubricate.text.wordings import read_wording
 
 #: The training notes are divided into this many parts; cuts are chosen on parts not learned from.
 N_PARTS = 3

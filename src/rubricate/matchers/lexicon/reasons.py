@@ -12,7 +12,7 @@ from rubricate.matchers.wording.case_model import describe_key
 from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.runs import TokenRun, right_numbers, scopes_at
 from rubricate.matchers.wording.stems import stem
-from rubricate.text.words import find_tokens
+from rubricate.reading.tokens import find_tokens
 
 #: How many words a reason names.
 N_WORDS = 3

@@ -20,10 +20,10 @@ from rubricate.matchers.wording.reading import NoteReading
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.stems import stem
-from rubricate.text import opposites
-from rubricate.text.senses import meant_by
-from rubricate.text.wordings import read_wording
-from rubricate.text.words import phrase_key, phrase_words
+from rubricate.reading import opposites
+from rubricate.reading.senses import meant_by
+from rubricate.reading.tokens import phrase_key, phrase_words
+from rubricate.requirement.wordings import read_wording
 
 _ABSENT = phrases("naming.absent")
 #: Words of a phrase lie at most so far apart.

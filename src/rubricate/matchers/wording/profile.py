@@ -11,9 +11,9 @@ from rubricate.arrays import F32
 from rubricate.knowledge.tables import groups, words
 from rubricate.matchers.wording.reading import RELATIVES, NoteReading
 from rubricate.matchers.wording.stems import stem
+from rubricate.reading.quantities import Quantity, same_quantity
+from rubricate.requirement.wordings import read_wording
 from rubricate.rubric import Feature
-from rubricate.text.quantities import Quantity, same_quantity
-from rubricate.text.wordings import read_wording
 
 STOP_WORDS = words("profile.stop_words")
 _NAMING_GENDER = words("profile.of_gender") | {""}

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from rubricate.arrays import I32, Bools
 from rubricate.knowledge.tables import words
-from rubricate.text.contradiction.place import TextReading, read_text
-from rubricate.text.negation import NegationScope
-from rubricate.text.quantities import Quantity
-from rubricate.text.sections import SECTION_NAMES, sections_of
-from rubricate.text.words import Token
+from rubricate.reading.negation import NegationScope
+from rubricate.reading.note import TextReading, read_text
+from rubricate.reading.quantities import Quantity
+from rubricate.reading.sections import SECTION_NAMES, sections_of
+from rubricate.reading.tokens import Token
 
 RELATIVES = words("lexical.relatives")
 SECTION_NUMBER = {name: i + 1 for i, name in enumerate(SECTION_NAMES)}

@@ -13,7 +13,7 @@ from rubricate.matchers.wording.logistic import product
 from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
 from rubricate.matchers.wording.rubric_words import RubricWords
-from rubricate.text.quantities import same_quantity
+from rubricate.reading.quantities import same_quantity
 
 #: Words that belong together have at most this many others between them.
 WINDOW = 6

@@ -12,7 +12,7 @@ from rubricate.matchers.wording.logistic import product
 from rubricate.matchers.wording.profile import FeatureProfile
 from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
-from rubricate.text.senses import meant_by
+from rubricate.reading.senses import meant_by
 
 #: A synonym of several words is worth this much where all stand together, in any order, with at
 #: most so many others between them.

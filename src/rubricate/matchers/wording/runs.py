@@ -13,9 +13,9 @@ import numpy.typing as npt
 from rubricate.knowledge.tables import words
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import NoteReading
-from rubricate.text.quantities import same_quantity
-from rubricate.text.subject import contexts_of
-from rubricate.text.words import RECENT_TEXTS
+from rubricate.reading.quantities import same_quantity
+from rubricate.reading.subjects import contexts_of
+from rubricate.reading.tokens import RECENT_TEXTS
 
 #: Two runs are joined if at most `GAP` tokens lie between them, with logits at most `SLACK` below
 #: the cut.

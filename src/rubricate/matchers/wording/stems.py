@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from functools import lru_cache
 
 from rubricate.knowledge.tables import pattern, phrases
-from rubricate.text.words import stem as word_stem
+from rubricate.reading.tokens import stem as word_stem
 
 _ENDINGS = phrases("stems.endings")
 _BY_LAST_LETTER = {
@@ -23,7 +23,7 @@ MOST_CORRECTED = 65536
 def stem(form: str) -> str:
     """Return the root that a word's forms and the words made from it have in common.
 
-    Coarser than `rubricate.text.words.stem`: "sweaty" becomes "sweat", "tightness" "tight".
+    Coarser than `rubricate.reading.tokens.stem`: "sweaty" becomes "sweat", "tightness" "tight".
 
     >>> [stem(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
     ['sweat', 'sweat', 'sweat', 'tight', 'diarrh', 'diarrh']

@@ -14,8 +14,8 @@ from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.stems import stem
-from rubricate.text.wordings import read_wording
-from rubricate.text.words import phrase_words
+from rubricate.reading.tokens import phrase_words
+from rubricate.requirement.wordings import read_wording
 
 #: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
 #: stands for any.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rubricate.arrays import F32
 from rubricate.neural.encoder.decoding import Decoded
 from rubricate.neural.encoder.pieces import Pieces
-from rubricate.text.negation import NegationScope, find_negations
+from rubricate.reading.negation import NegationScope, find_negations
 
 
 def whole_words(text: str, runs: Sequence[Decoded]) -> list[Decoded]:

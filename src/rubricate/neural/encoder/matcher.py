@@ -70,11 +70,11 @@ from rubricate.neural.encoder.pieces import Pieces, Spans
 from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
+from rubricate.reading.note import read_text
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
-from rubricate.text.contradiction.explained import explain_contradiction
-from rubricate.text.contradiction.place import read_text
-from rubricate.text.contradiction.reasons import in_words
+from rubricate.rules.explained import explain_contradiction
+from rubricate.rules.reasons import in_words
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64

@@ -1,0 +1,1 @@
+"""What a feature of a rubric asks for, read from its wording."""

@@ -1,0 +1,353 @@
+"""What a note's assessment says of a diagnosis: considered, denied, another's or long past."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from rubricate.knowledge.tables import pattern, words
+from rubricate.reading.clauses import statement_of
+from rubricate.reading.diagnoses import (
+    NamedDiagnosis,
+    diagnoses,
+    find_diagnoses,
+    groups_above,
+    is_symptom,
+    may_be_meant,
+    name_key,
+)
+from rubricate.reading.earlier import names_earlier_time
+from rubricate.reading.note import TextReading, find_place, read_text
+from rubricate.reading.sections import section_at, sections_of
+from rubricate.reading.tokens import RECENT_TEXTS, find_tokens
+from rubricate.requirement.checklist import assessed_wording
+from rubricate.requirement.diagnoses import FRAME, asked_diagnoses, is_beside
+from rubricate.rules.reasons import Reason
+from rubricate.spans import any_overlap, which_overlap
+
+_ELSEWHERE = words("assessment.elsewhere")
+
+
+_LISTED = pattern("assessment.listed")
+_THOUGHT = pattern("assessment.thought")
+_RANKED = pattern("assessment.ranked")
+_QUERIED = pattern("assessment.queried")
+#: So far a thought reaches, in characters.
+_BEFORE, _BEHIND = 45, 70
+_FIRST = pattern("assessment.first")
+_LATER = pattern("assessment.later")
+_LESS = pattern("assessment.less")
+_DOUBTED = pattern("assessment.doubted")
+_PAST = pattern("assessment.past")
+_OTHERS = pattern("assessment.others")
+_OUT_BEHIND = pattern("assessment.out_behind")
+_OUT_BEFORE = pattern("assessment.out_before")
+_OPEN = pattern("assessment.open")
+_BESIDE = FRAME | words("diagnosis.beside")
+_JOINTS = words("diagnosis.joints")
+
+
+class Assessed(NamedTuple):
+    """Where a diagnosis is considered, where it is denied, and where it is another's or past."""
+
+    considered: tuple[tuple[int, int], ...] = ()
+    denied: tuple[tuple[int, int], ...] = ()
+    elsewhere: tuple[tuple[int, int], ...] = ()
+    unclear: tuple[tuple[int, int], ...] = ()
+
+
+class _Wanted(NamedTuple):
+    """A diagnosis asked for: what it may be, and the name of a kind where it is named by one."""
+
+    meant: frozenset[str]
+    kind: str
+
+
+@lru_cache(maxsize=4096)
+def wanted_in_assessment(feature: str) -> tuple[_Wanted, ...]:
+    """Return the diagnoses that a feature wants in the assessment; empty of other features.
+
+    >>> [sorted(one.meant) for one in wanted_in_assessment("Differential: PE OR pneumonia")]
+    [['pulmonary embolism'], ['pneumonia']]
+    >>> wanted_in_assessment("Pneumonia")
+    ()
+    """
+    wanted = assessed_wording(feature)[1]
+    named = find_diagnoses(wanted, find_tokens(wanted))
+    return tuple(_Wanted(one.meant, _kind_named(one)) for one in named)
+
+
+def _kind_named(one: NamedDiagnosis) -> str:
+    """Return the key of a name that is that of a kind of what its row is about."""
+    table = diagnoses()
+    names = (name for row in one.meant for name in (row, *table[row].names))
+    return "" if one.key in {_key(name) for name in names} else one.key
+
+
+def _key(name: str) -> str:
+    return name if name.isupper() else name_key(name)
+
+
+def judge_assessed(feature: str, reading: TextReading) -> Assessed:
+    """Return where a note speaks of the diagnosis that a feature wants in its assessment.
+
+    >>> from rubricate.reading.note import read_text
+    >>> reading = read_text("PMH: asthma. A: r/o PE vs pneumonia, no evidence of ACS")
+    >>> judge_assessed("Differential: PE", reading).considered
+    ((20, 22),)
+    >>> judge_assessed("Differential: asthma", reading).elsewhere
+    ((5, 11),)
+    >>> judge_assessed("Differential: ACS", reading).denied
+    ((52, 55),)
+    """
+    wanted = wanted_in_assessment(feature)
+    if not wanted:
+        return Assessed()
+    leading = assessed_wording(feature)[0] == "Diagnosis"
+    found: dict[str, list[tuple[int, int]]] = {}
+    for one in named_in(reading):
+        said = _said_of(reading, one)
+        if not any(_states(one, asked) for asked in wanted):
+            if not any(_may_state(one, asked) for asked in wanted):
+                continue
+            wider = any(_is_wider(one, asked) for asked in wanted)
+            said = said if wider and said != "considered" else "unclear"
+        elif said == "considered" and leading:
+            said = _rank_of(reading, one)
+        where = (reading.tokens[one.first].start, reading.tokens[one.end - 1].end)
+        found.setdefault(said, []).append(where)
+    return Assessed(**{kind: tuple(own) for kind, own in found.items()})
+
+
+def in_assessment(reading: TextReading, start: int, end: int) -> bool:
+    """Tell whether words stand where the writer says what it may be.
+
+    >>> from rubricate.reading.note import read_text
+    >>> in_assessment(read_text("Loose stools. I suspect coeliac"), 0, 12)
+    False
+    """
+    first, last = statement_of(reading.text, start, end)
+    section = section_at(reading.text, start)
+    thought = any(one.search(reading.text, first, last) for one in (_LISTED, _THOUGHT))
+    return section in ("assessment", "plan") or thought or "?" in reading.text[first:last]
+
+
+def _rank_of(reading: TextReading, one: NamedDiagnosis) -> str:
+    """Return "considered" of the diagnosis that leads an assessment, "elsewhere" of a later one."""
+    text = reading.text
+    start, end = reading.tokens[one.first].start, reading.tokens[one.end - 1].end
+    first, last = statement_of(text, start, end)
+    near = text[first:start].rsplit(",", 1)[-1], re.split("[,.;]", text[end:last])[0]
+    if _LATER.match(near[1]) or _LESS.search(near[0]):
+        return "elsewhere"
+    if any(_FIRST.search(words) for words in near):
+        return "considered"
+    if _DOUBTED.search(text, first, start) or _DOUBTED.search(near[1]):
+        return "unclear"
+    named = _first_named(text, *(_body_at(text, start) or (first, last)))
+    others = (name for name, at in named.items() if at < start and not is_symptom(name))
+    alone = all(may_be_meant(name, own) for name in others for own in one.meant)
+    return "considered" if alone else "unclear"
+
+
+def _body_at(text: str, place: int) -> tuple[int, int] | None:
+    """Return where the text of the section begins and ends that a place is in, if it is in one."""
+    bodies = _bodies(text)
+    k = bisect_right(bodies, (place, len(text))) - 1
+    return bodies[k] if k >= 0 and place < bodies[k][1] else None
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _bodies(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple((one.body.start, one.body.end) for one in sections_of(text) if one.body)
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _first_named(text: str, begin: int, end: int) -> dict[str, int]:
+    """Return the diagnoses named from one place to another, with where each is named first."""
+    reading, found = read_text(text), dict[str, int]()
+    named = named_in(reading)
+    for one in named[bisect_left(named, begin, key=lambda own: reading.tokens[own.first].start) :]:
+        start = reading.tokens[one.first].start
+        if start >= end:
+            break
+        for name in one.meant:
+            found.setdefault(name, start)
+    return found
+
+
+_QUALITIES = words("assessment.qualities")
+
+
+def _states(said: NamedDiagnosis, asked: _Wanted) -> bool:
+    """Tell whether a name is that of a diagnosis asked for, or of a kind of it."""
+    if asked.kind:
+        # "Acute uncomplicated cystitis" is a cystitis.
+        words = {form.removesuffix("s") for form in asked.kind.split()} - _QUALITIES
+        return words <= {form.removesuffix("s") for form in said.key.split()}
+    return any(not groups_above(one).isdisjoint(asked.meant) for one in said.meant)
+
+
+def _may_state(said: NamedDiagnosis, asked: _Wanted) -> bool:
+    """Tell whether a name leaves a way to mean a diagnosis asked for; a symptom says too little."""
+    return any(may_be_meant(a, b) and not is_symptom(b) for a in asked.meant for b in said.meant)
+
+
+def _is_wider(said: NamedDiagnosis, asked: _Wanted) -> bool:
+    """Tell whether a name is that of a group that a diagnosis asked for is in."""
+    return any(not groups_above(one).isdisjoint(said.meant) for one in asked.meant)
+
+
+def _said_of(reading: TextReading, one: NamedDiagnosis) -> str:
+    """Return what is said of a diagnosis at one place."""
+    text = reading.text
+    start, end = reading.tokens[one.first].start, reading.tokens[one.end - 1].end
+    section = section_at(text, start)
+    if section in _ELSEWHERE:
+        return "elsewhere"
+    about = (one.scope_span for one in reading.contexts_at([one.first]))
+    if any(span.start <= start < span.end for span in about):
+        return "elsewhere"
+    first, last = statement_of(text, start, end)
+    before, behind = text[first:start], text[end:last]
+    left_open = _OPEN.search(before) or _OPEN.search(behind)
+    near = before.rsplit(",", 1)[-1]
+    if _OTHERS.search(before):
+        return "elsewhere"
+    if not left_open and (
+        _OUT_BEHIND.match(behind) or _OUT_BEFORE.search(near) or reading.scope[one.first] >= 0
+    ):
+        return "denied"
+    beside = (near, re.split(r"[,.;]", behind)[0])
+    if any(_PAST.search(words) or names_earlier_time(words) for words in beside):
+        return "elsewhere" if section != "assessment" else "unclear"
+    if section == "assessment" or left_open or _is_thought(before, behind):
+        return "considered"
+    # What stands before a headed assessment is what it draws on.
+    return "elsewhere" if start < _assessment_begins(text) else "unclear"
+
+
+def _is_thought(before: str, behind: str) -> bool:
+    """Tell whether the words around a diagnosis say that the writer thinks of it."""
+    return bool(
+        _LISTED.search(before)
+        or _THOUGHT.search(before[-_BEFORE:])
+        or _QUERIED.search(before)
+        or _THOUGHT.search(behind[:_BEHIND])
+        or _RANKED.match(behind)
+    )
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _assessment_begins(text: str) -> int:
+    return max((x.heading.start for x in sections_of(text) if x.name == "assessment"), default=0)
+
+
+Spans = Sequence[tuple[int, int]]
+
+
+class DiagnosisVerdict(NamedTuple):
+    """What a note says of the diagnosis that a feature asks for.
+
+    ``states``: words that state it, where none of those found do. ``kept``: which of the words
+    found may state it. ``considered``: whether some are known to. ``denied``: some that deny it.
+    """
+
+    states: tuple[tuple[int, int], ...] = ()
+    kept: tuple[bool, ...] = ()
+    considered: bool = False
+    denied: tuple[int, int] | None = None
+
+
+def judge_diagnosis(
+    feature: str, reading: TextReading, found: Sequence[Spans]
+) -> DiagnosisVerdict | None:
+    """Return what a note says of the diagnosis a feature asks for; None where it asks for none.
+
+    >>> from rubricate.reading.note import read_text
+    >>> said = read_text("PMH: pneumonia 2019. A: r/o PE")
+    >>> judge_diagnosis("Differential: pneumonia", said, [[(5, 14)]]).kept
+    (False,)
+    >>> judge_diagnosis("Differential: pulmonary embolism", said, []).states
+    ((28, 30),)
+    """
+    if not asked_diagnoses(feature) and not wanted_in_assessment(feature):
+        return None
+    listed = bool(wanted_in_assessment(feature))
+    others = [
+        another_diagnosis(feature, reading, spans, listed=listed) is not None for spans in found
+    ]
+    said = judge_assessed(feature, reading)
+    if not listed:
+        return DiagnosisVerdict(kept=tuple(not other for other in others))
+    settled = any(which_overlap(found, (*said.denied, *said.elsewhere)))
+    named = which_overlap(found, (*said.considered, *said.unclear))
+    kept = tuple(
+        not other and (own or (not settled and _may_be_thought(reading, spans)))
+        for other, own, spans in zip(others, named, found, strict=True)
+    )
+    if said.considered and not any(kept):
+        return DiagnosisVerdict(states=said.considered, kept=kept)
+    deny = which_overlap(found, said.denied)
+    first = found[deny.index(True)] if True in deny else ()
+    denied = next((one for one in said.denied if any_overlap([one], first)), None)
+    return DiagnosisVerdict((), kept, bool(said.considered), denied)
+
+
+def _may_be_thought(reading: TextReading, spans: Spans) -> bool:
+    """Tell whether words found without a name may state a diagnosis of the assessment."""
+    # No name that is known: what stands before a headed assessment is not what the writer thinks.
+    start, end = spans[0][0], spans[-1][1]
+    drawn_on = start < _assessment_begins(reading.text) and not in_assessment(reading, start, end)
+    return not drawn_on and not says_nothing(reading, spans)
+
+
+def says_nothing(reading: TextReading, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether words only frame something: "likely", "number two"."""
+    place = find_place(reading, spans)
+    return place is None or all(is_beside(reading.tokens[i].form, _BESIDE) for i in place.inside)
+
+
+def named_in(reading: TextReading) -> list[NamedDiagnosis]:
+    """Return the names of diagnoses in a text, found once for the last texts."""
+    return _named_in(reading.text)
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _named_in(text: str) -> list[NamedDiagnosis]:
+    return find_diagnoses(text, read_text(text).tokens)
+
+
+def another_diagnosis(
+    feature: str, reading: TextReading, spans: Sequence[tuple[int, int]], *, listed: bool = False
+) -> Reason | None:
+    """Return the diagnosis said where a feature asks for another, and the words name only others.
+
+    They do not contradict the feature: what a list names beside others is not mentioned. Of what
+    is ``listed`` one item may have further words: "infective endocarditis of slow onset".
+
+    >>> from rubricate.reading.note import read_text
+    >>> said = read_text("DDx: GERD, gastritis")
+    >>> another_diagnosis("Differential: PUD", said, [(5, 20)])
+    Reason(code='diagnosis.other', said='gerd')
+    >>> another_diagnosis("Differential: dyspepsia", said, [(5, 20)]) is None
+    True
+    """
+    asked = asked_diagnoses(feature)
+    place = find_place(reading, spans) if asked else None
+    if place is None:
+        return None
+    inside = set(place.inside)
+    said = [one for one in named_in(reading) if not inside.isdisjoint(range(one.first, one.end))]
+    wanted = frozenset().union(*asked)
+    if not said or any(may_be_meant(a, b) for a in wanted for one in said for b in one.meant):
+        return None
+    inside -= {i for one in said for i in range(one.first, one.end)}
+    forms = [reading.tokens[i].form for i in inside]
+    if not all(is_beside(form, _BESIDE) for form in forms):
+        further = listed and _JOINTS.isdisjoint(forms)
+        return Reason("diagnosis.other", said[0].key) if further else None
+    return Reason("diagnosis.other", said[0].key)

@@ -1,0 +1,297 @@
+"""Where a feature's own wording stands in a note, and whether it says that the feature is there.
+
+"Return if chest pain" has the words "chest pain" and states none. Which words take a mention back
+is data: ``knowledge/mention_cues.tsv``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from rubricate.knowledge.rows import table_rows
+from rubricate.reading.clauses import CONTRASTS, statement_of
+from rubricate.reading.note import TextReading, find_place, read_text
+from rubricate.reading.subjects import contexts_of
+from rubricate.reading.tokens import RECENT_TEXTS, CueTable, Token, american, stem
+from rubricate.requirement.asked import EMPTY_WORDS, AskedFor
+from rubricate.requirement.wordings import read_wording
+from rubricate.rules.reasons import Reason
+from rubricate.rules.registry import RULES, broken_rule
+
+_CONTEXT_REASONS = {
+    "family": Reason("person.family"),
+    "other": Reason("person.other", "another"),
+    "hypothetical": Reason("modality.hypothetical"),
+    "uncertain": Reason("modality.feared"),
+}
+
+
+#: That something is normal says little of a thing named beside it: "fine tremor".
+_RULES = tuple(rule for rule in RULES if rule != "normal")
+
+
+class Mention(NamedTuple):
+    """Words of a note that are a feature's own, and why they do not state it; None where they do.
+
+    ``sure``: whether that is sure enough to strike what a matcher found there. ``by`` names what
+    took the words back.
+    """
+
+    start: int
+    end: int
+    why: Reason | None = None
+    sure: bool = True
+    by: str = ""
+
+
+class Cue(NamedTuple):
+    """A row of the table: words that take a mention back, with an example.
+
+    ``reach`` tells how far the mention may be away: ``beside`` (nothing
+    between), ``next`` (one word), ``item`` and
+    ``clause`` (no comma between), ``list`` (commas, but no word of side ``end``), ``statement``.
+    Words of side ``self`` and ``other`` tell who writes.
+    """
+
+    reason: str
+    side: str
+    reach: str
+    phrase: str
+    sure: str
+    guarded: str
+    stands: str
+
+
+@cache
+def mention_cues() -> tuple[Cue, ...]:
+    """Return what takes a mention back, and what ends its reach."""
+    return tuple(Cue(*row) for row in table_rows("mention_cues.tsv"))
+
+
+@cache
+def _table(side: str) -> CueTable:
+    return CueTable({c.phrase: str(i) for i, c in enumerate(mention_cues()) if c.side == side})
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _places_of_stems(text: str) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for i, token in enumerate(read_text(text).tokens):
+        if token.kind != "mark":
+            found.setdefault(stem(token.form), []).append(i)
+    return found
+
+
+class _NoteCue(NamedTuple):
+    cue: Cue
+    first: int
+    end: int
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _cues_in(text: str) -> tuple[tuple[_NoteCue, ...], tuple[_NoteCue, ...]]:
+    """Return the cues of a text by side."""
+    tokens, rows = read_text(text).tokens, mention_cues()
+    found: dict[str, list[_NoteCue]] = {"before": [], "after": []}
+    for side, own in found.items():
+        table = _table(side)
+        for i, token in enumerate(tokens):
+            hit = table.at(tokens, i) if token.form in table else None
+            if hit is not None:
+                own.append(_NoteCue(rows[int(hit[0])], i, hit[1]))
+    return tuple(found["before"]), tuple(found["after"])
+
+
+@lru_cache(maxsize=4096)
+def _stems_sought(words: str, *, plainly_negated: bool) -> tuple[str, ...]:
+    """Return the stems that stand in a row where some words do."""
+    forms = [word.form for word in read_wording(words).words]
+    forms = forms[1:] if plainly_negated else forms
+    return tuple(stem(form) for form in forms if form not in EMPTY_WORDS)
+
+
+#: A note of so few words is a fragment, in which matchers that read whole notes see little.
+_FRAGMENT = 25
+#: So many words for oneself make a note its writer's own story.
+_LEAST_SELF = 2
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def is_unlike_notes(text: str) -> bool:
+    """Tell whether a text is a patient's own story or a fragment, which few matchers know.
+
+    >>> is_unlike_notes("I had chest pain, and my back ached."), is_unlike_notes("Chest pain.")
+    (True, True)
+    """
+    tokens = [token for token in read_text(text).tokens if token.kind != "mark"]
+    themselves = sum(token.form in _table("self") for token in tokens)
+    others = sum(token.form in _table("other") for token in tokens)
+    return len(tokens) < _FRAGMENT or (themselves >= _LEAST_SELF and themselves > others)
+
+
+def find_mentions(
+    words: str, asked: AskedFor, reading: TextReading, *, exact: bool = False
+) -> Iterator[Mention]:
+    """Yield where words for what a feature asks for stand in a note, in order and in a clause.
+
+    The words may have other endings and spellings; if ``exact``, only that of a plural.
+
+    >>> from rubricate.requirement.asked import read_asked
+    >>> text = "Chest pain today. Return if chest pains. No chest pain before."
+    >>> for one in find_mentions("Chest pain", *read_asked("Chest pain"), read_text(text)):
+    ...     print(text[one.start : one.end], one.why and one.why.code)
+    Chest pain None
+    chest pains modality.hypothetical
+    chest pain polarity.denied
+    """
+    for inside in _places(words, asked, reading, exact=exact):
+        start, end = reading.starts[inside[0]], reading.tokens[inside[-1]].end
+        taken = list(_taken_back(asked, reading, inside, start, end))
+        why, sure, by = next((one for one in taken if one[1]), (*taken, (None, True, ""))[0])
+        yield Mention(start, end, why, sure, by)
+
+
+def _places(words: str, asked: AskedFor, reading: TextReading, *, exact: bool) -> Iterator[range]:
+    """Yield the tokens that some words are, with nothing of their own between them."""
+    sought = _stems_sought(words, plainly_negated=asked.plainly_negated)
+    at, tokens = _places_of_stems(reading.text), reading.tokens
+    if not sought or any(one not in at for one in sought):
+        return
+    shorthand = len(sought) == 1 and words.isupper() and len(words) <= _LONGEST_SHORTHAND
+    forms = _singulars(word.form for word in read_wording(words).words) if exact else None
+    # "Left-handed" is not the left hand.
+    participles = {stem(form) for form in asked.forms if form.endswith("ed")}
+    for first in at[sought[0]]:
+        inside = _follow(sought, tokens, first)
+        if inside is None or reading.clause[first] != reading.clause[inside[-1]]:
+            continue
+        written = [tokens[i].form for i in inside]
+        if participles and any(form in participles and form not in asked.forms for form in written):
+            continue
+        if forms is not None and not forms >= _singulars(written):
+            continue
+        start, end = tokens[first].start, tokens[inside[-1]].end
+        if shorthand and not reading.text[start:end].isupper():
+            continue
+        if not _is_joined(reading.text, start, end):
+            yield inside
+
+
+_LONGEST_SHORTHAND = 4
+
+
+def _singulars(forms: Iterable[str]) -> set[str]:
+    return {american(form).removesuffix("s") for form in forms if form not in EMPTY_WORDS}
+
+
+def _follow(sought: Sequence[str], tokens: Sequence[Token], first: int) -> range | None:
+    """Return the tokens from the first on that are the words sought, with empty words between."""
+    place = first
+    for one in sought[1:]:
+        place += 1
+        while place < len(tokens) and (
+            tokens[place].form == "-"
+            or (tokens[place].form in EMPTY_WORDS and stem(tokens[place].form) != one)
+        ):
+            place += 1
+        if place >= len(tokens) or stem(tokens[place].form) != one:
+            return None
+    return range(first, place + 1)
+
+
+def _is_joined(text: str, start: int, end: int) -> bool:
+    """Tell whether a hyphen makes words a part of a longer one: "anti-anxiety", "pain-free"."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    return (before[1:] == "-" and before[:1].isalnum()) or (
+        after[:1] == "-" and after[1:].isalnum()
+    )
+
+
+_TakenBack = tuple[Reason | None, bool, str]
+
+
+def _taken_back(
+    asked: AskedFor, reading: TextReading, inside: range, start: int, end: int
+) -> Iterator[_TakenBack]:
+    """Yield why words do not state what is asked for, whether for sure, and by what."""
+    scopes = [reading.negations[i] for i in {reading.scope[i] for i in inside} if i >= 0]
+    scopes = [one for one in scopes if one.kind == "negation"]
+    if asked.plainly_negated:
+        if not scopes:
+            yield Reason("polarity.affirmed"), False, "affirmed"
+        return
+    if scopes and not asked.negated:
+        near = any(start - one.cue_span.end in range(_NEAR_CUE) for one in scopes)
+        yield Reason("polarity.denied"), near, "negation"
+    for cue in _cues_around(reading, inside, start, end):
+        if not _asked_itself(cue, asked):
+            yield Reason(cue.reason, cue.phrase), cue.sure == "yes", f"cue:{cue.phrase}"
+    for context in contexts_of(reading.text):
+        scope = context.scope_span
+        why = _CONTEXT_REASONS.get(context.kind)
+        if why and scope.start <= start and end <= scope.end and not _about(context.kind, asked):
+            yield why, False, f"context:{context.kind}"
+    place = find_place(reading, [(start, end)])
+    broken = None if place is None else broken_rule(asked, place, _RULES)
+    if broken is not None:
+        yield broken[1], False, f"rule:{broken[0]}"
+
+
+#: A word for denial so many characters before words denies them, and nothing before them.
+_NEAR_CUE = 2
+
+
+def _about(kind: str, asked: AskedFor) -> bool:
+    if kind in ("family", "other"):
+        return bool(asked.persons) or asked.any_relative
+    return asked.about_advice
+
+
+def _asked_itself(cue: Cue, asked: AskedFor) -> bool:
+    """Tell whether a feature is itself about what the cue says."""
+    if cue.reason in ("modality.advised", "modality.feared") and asked.about_advice:
+        return True
+    if cue.reason.startswith("person.") and (asked.persons or asked.any_relative):
+        return True
+    return any(form in asked.forms and form not in EMPTY_WORDS for form in cue.phrase.split())
+
+
+def _cues_around(reading: TextReading, inside: range, start: int, end: int) -> Iterator[Cue]:
+    """Yield the cues that reach some words."""
+    tokens = reading.tokens
+    headed = inside[-1] + 2 < len(tokens) and tokens[inside[-1] + 1].form == ":"
+    first, last = statement_of(reading.text, start, end)
+    if headed:  # What is said of a heading may stand in the next line.
+        _, last = statement_of(reading.text, tokens[inside[-1] + 2].start)
+    begin, stop = bisect_left(reading.starts, first), bisect_left(reading.starts, last)
+    before, after = _cues_in(reading.text)
+    for one in before:
+        within = begin <= one.first and one.end <= inside[0]
+        if within and _reaches(one.cue.reach, tokens[one.end : inside[0]]):
+            yield one.cue
+    for one in after:
+        if inside[-1] < one.first < stop:
+            between = tokens[inside[-1] + 1 : one.first]
+            if headed and [token.form for token in between] == [":", ","]:
+                between = []
+            if _reaches(one.cue.reach, between):
+                yield one.cue
+
+
+def _reaches(reach: str, between: Sequence[Token]) -> bool:
+    """Tell whether a cue reaches over some tokens."""
+    if any(token.form in CONTRASTS for token in between):
+        return False
+    if reach == "statement":
+        return True
+    if reach == "beside":
+        return not between
+    if reach == "next":
+        words = [token for token in between if token.form not in EMPTY_WORDS and token.form != ":"]
+        return len(words) <= 1 and all(token.kind == "word" for token in words)
+    if reach != "clause" and any(token.form in _table("end") for token in between):
+        return False
+    return reach == "list" or all(token.form != "," for token in between)

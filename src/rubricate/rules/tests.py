@@ -1,0 +1,236 @@
+"""Whether a note orders a test that a feature asks for: "Plan: FBC, TFTs, TVUS".
+
+Another test, or the same one done some time before, neither states nor contradicts that a test was
+ordered: such words say nothing of the feature.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from rubricate.knowledge.tables import pattern, phrases, words
+from rubricate.reading.clauses import statement_of, statement_starts
+from rubricate.reading.earlier import names_earlier_time, tells_of_before
+from rubricate.reading.note import TextReading, find_place
+from rubricate.reading.tests import NamedTest, may_be, named_tests, states
+from rubricate.reading.tokens import RECENT_TEXTS
+from rubricate.requirement.tests import (
+    asked_tests,
+    asks_for_past,
+    asks_for_test,
+    asks_to_order,
+    read_tests,
+    says_only_tests,
+)
+from rubricate.rubric import Feature
+
+_TO_COME = pattern("ordered.to_come")
+_BREAK = pattern("ordered.break")
+_VALUES = pattern("ordered.values")
+_OLD_BEFORE = pattern("ordered.old_before")
+_AGAIN = pattern("ordered.again")
+_FAR = 50
+
+
+def is_earlier(text: str, test: NamedTest) -> bool:
+    """Tell whether a note tells of a test that was done some time before, and of none to be done.
+
+    >>> text = "FBC in March was normal. CXR from last month clear, repeat CT (last 2022)"
+    >>> [is_earlier(text, one) for one in named_tests(text)]
+    [True, True, False]
+    """
+    begin, end = statement_of(text, test.start)
+    before = text[begin : test.start]
+    first = _VALUES.match(text, test.end, end)
+    behind = text[first.end() if first else test.end : min(end, test.end + _FAR)]
+    behind = _BREAK.split(behind, maxsplit=1)[0]
+    clause = before[before.rfind(",") + 1 :] + text[test.start : test.end] + behind
+    if _TO_COME.search(clause) or _AGAIN.search(text, test.end, end):
+        return False
+    return tells_of_before(behind) or _OLD_BEFORE.search(before) is not None
+
+
+_NOT_BEHIND = pattern("ordered.not_behind")
+_NOT_BEFORE = pattern("ordered.not_before")
+
+
+_STILL_TO_COME = pattern("ordered.still_to_come")
+
+
+def is_refused(text: str, test: NamedTest) -> bool:
+    """Tell whether a note says that a test is not needed, was not done or not wanted.
+
+    >>> text = "Skip dimer. A chest film is not needed. CT head, MRI deferred."
+    >>> [is_refused(text, one) for one in named_tests(text)]
+    [True, True, False, True]
+    """
+    begin, end = statement_of(text, test.start)
+    behind = _NOT_BEHIND.match(text, test.end, end)
+    rest = text[behind.end() if behind else test.end : end]
+    if _STILL_TO_COME.search(rest):  # "MRI not done yet, booked for Monday"
+        return False
+    return bool(behind or _NOT_BEFORE.search(text[begin : test.start]))
+
+
+_LARGE = words("ordered.large") | frozenset(phrases("ordered.large_2"))
+_PLAN = pattern("ordered.plan")
+_ORDERS = pattern("ordered.orders")
+_DOUBT = pattern("ordered.doubt")
+_GOES_ON = pattern("ordered.goes_on")
+_IS_ORDERED = pattern("ordered.is_ordered")
+_RESULT = pattern("ordered.result")
+_ITEM_END = pattern("ordered.item_end")
+_ALL_OF = pattern("ordered.all_of")
+_MORE = pattern("ordered.more")
+
+
+@lru_cache(maxsize=4096)
+def _wanted(feature: str) -> tuple[tuple[NamedTest, ...], ...]:
+    """Return the tests of which all must be ordered, for each wording of a feature."""
+    if not asks_for_test(feature) or _MORE.search(_beside_names(feature)):
+        return ()
+    if asks_for_past(feature) and not asks_to_order(feature):
+        return ()
+    found: list[tuple[NamedTest, ...]] = []
+    for wording in Feature("", "", feature).wordings:
+        tests = asked_tests(wording)
+        found += [tests] if _ALL_OF.search(wording) else [(one,) for one in tests]
+    return tuple(found)
+
+
+def _beside_names(text: str) -> str:
+    """Return what stands beside the names of tests: nothing of "24-hour urine"."""
+    named = named_tests(text)
+    starts, ends = [*(one.start for one in named), len(text)], [0, *(one.end for one in named)]
+    return "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+
+
+def find_ordered(feature: str, reading: TextReading) -> list[tuple[int, int]]:
+    """Return where a note orders the test that a feature asks for; nothing where in doubt.
+
+    >>> from rubricate.reading.note import read_text
+    >>> reading = read_text("CXR in May was clear. Plan: FBC, TFTs, no LP, CT if worse")
+    >>> find_ordered("Thyroid function ordered", reading), find_ordered("CXR ordered", reading)
+    ([(33, 37)], [])
+    """
+    in_plan = not asks_to_order(feature)
+    for tests in _wanted(feature):
+        places = [_first_ordered(one, reading, in_plan=in_plan) for one in tests]
+        if all(places):
+            return [(place.start, place.end) for place in places if place]
+    return []
+
+
+def _first_ordered(asked: NamedTest, reading: TextReading, *, in_plan: bool) -> NamedTest | None:
+    for one in named_tests(reading.text):
+        # "CT" alone may be of another region.
+        sure = one.plain and bool(one.regions or not asked.regions) and states(asked, one)
+        if sure and _is_ordered(one, reading, in_plan=in_plan):
+            return one
+    return None
+
+
+def _is_ordered(test: NamedTest, reading: TextReading, *, in_plan: bool) -> bool:
+    """Tell whether a note orders a test without doubt: in its plan, or by a word for it."""
+    text = reading.text
+    begin, end = statement_of(text, test.start)
+    before, behind = text[begin : test.start], text[test.end : end]
+    if not _GOES_ON.match(behind):
+        return False
+    clause = re.split("[;:]", before)[-1] + text[test.start : test.end]
+    clause += _ITEM_END.split(behind, maxsplit=1)[0]
+    if _DOUBT.search(clause) or is_earlier(text, test) or _is_denied(reading, test):
+        return False
+    if names_earlier_time(behind) or _RESULT.search(behind):  # "FBC, U&E normal"
+        return False
+    line = text.rfind("\n", 0, test.start) + 1
+    plans = _plan_starts(text)
+    k = bisect_left(plans, line)
+    if k < len(plans) and plans[k] <= test.start and _PLAN.match(text, plans[k], test.start):
+        return True
+    told = _IS_ORDERED.match(behind) or _ORDERS.search(before.rpartition(";")[2])
+    return told is not None and not in_plan
+
+
+@lru_cache(maxsize=RECENT_TEXTS)
+def _plan_starts(text: str) -> tuple[int, ...]:
+    """Return the statements of a text that begin as a line of the plan does."""
+    return tuple(one for one in statement_starts(text) if _PLAN.match(text, one))
+
+
+def _is_denied(reading: TextReading, test: NamedTest) -> bool:
+    place = find_place(reading, [(test.start, test.end)])
+    return place is None or any(reading.scope[i] >= 0 for i in place.inside)
+
+
+def says_nothing_of_test(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a feature asks for a test, and words of a note cannot state that.
+
+    They name other tests and nothing else; or the feature asks that a test be ordered, and the note
+    names it only where it tells of one done before. Where the note names the test elsewhere, the
+    words may have been taken from beside it, and nothing is said here.
+
+    >>> text = "TSH nl in Feb. Plan: BMP, UA"
+    >>> says_nothing_of_test("CBC ordered", text, [(21, 28)])
+    True
+    >>> says_nothing_of_test("Glucose checked", text, [(21, 28)])
+    False
+    >>> says_nothing_of_test("TSH ordered", text, [(0, 13)])
+    True
+    """
+    asked, ordered = read_tests(feature)
+    named = _named_so(feature, text)
+    if not asked or not (named.earlier and (ordered or not named.statements)):
+        return False
+    told = named.statements
+    return all(
+        statement_of(text, start) in told or _names_others(asked, text[start:end])
+        for start, end in spans
+    )
+
+
+def _names_others(asked: Sequence[NamedTest], words: str) -> bool:
+    """Tell whether words name tests, none of which may be one asked for, and nothing else."""
+    said = named_tests(words)
+    told = [one for one in said if one.regions or not one.tests <= _LARGE]
+    if not told or not says_only_tests(words, said):
+        return False
+    return not any(may_be(one, other) for one in asked for other in told)
+
+
+def not_ordered(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a note says wherever it names a test asked for that it is not to be done.
+
+    The words found are in those sentences.
+
+    >>> not_ordered("D-dimer ordered", "Skip dimer, CTPA now.", [(0, 10)])
+    True
+    """
+    named = _named_so(feature, text)
+    if not named.statements or not named.refused:
+        return False
+    return all(statement_of(text, start) in named.statements for start, _ in spans)
+
+
+class _NamedSo(NamedTuple):
+    """The statements that name the test a feature asks for, and what all of them say of it."""
+
+    statements: frozenset[tuple[int, int]]
+    earlier: bool
+    refused: bool
+
+
+@lru_cache(maxsize=4 * RECENT_TEXTS)
+def _named_so(feature: str, text: str) -> _NamedSo:
+    """Return how a text names the test a feature asks for; every finding of it asks again."""
+    asked, _ = read_tests(feature)
+    places = [one for one in named_tests(text) if any(states(other, one) for other in asked)]
+    return _NamedSo(
+        frozenset(statement_of(text, one.start) for one in places),
+        all(is_earlier(text, one) for one in places),
+        all(is_refused(text, one) for one in places),
+    )

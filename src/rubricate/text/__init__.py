@@ -1,1 +1,0 @@
-"""What the words of a note say: tokens, clauses, sections, quantities, negation and context."""

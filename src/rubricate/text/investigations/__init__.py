@@ -1,1 +1,0 @@
-"""Investigations: tests by all their names, asked for in features and ordered in notes."""
