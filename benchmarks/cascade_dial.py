@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from rubricate import Corpus, Rubric
+from rubricate.evaluation import evaluate
 from rubricate.matchers.predictions import NoteFindings
-from rubricate.measures import evaluate
 from rubricate.neural.encoder.cascade import CascadeMatcher
 from rubricate.neural.encoder.decoding import Again, Votes
 from rubricate.neural.encoder.matcher import EncoderMatcher

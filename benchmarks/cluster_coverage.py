@@ -12,11 +12,10 @@ import argparse
 import numpy as np
 
 from rubricate.arrays import F64, I64
-from rubricate.measures.counts import CountTable, RowKeys
-from rubricate.measures.evaluate import Evaluation
-from rubricate.measures.formulas import CHARACTERS, PRESENCE
-from rubricate.measures.intervals import add_intervals
-from rubricate.measures.pairing import Coverage
+from rubricate.evaluation.counts import CHARACTERS, PRESENCE, CountTable, RowKeys
+from rubricate.evaluation.estimates import add_intervals
+from rubricate.evaluation.evaluation import Evaluation
+from rubricate.evaluation.pairing import Coverage
 from rubricate.run.reading import ScoredRun
 from rubricate.stats import Resampling, score_agreement
 from rubricate.study.measuring import DesignNotes, design_posterior

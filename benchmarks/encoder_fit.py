@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rubricate import Corpus, load_corpus
-from rubricate.measures import evaluate
+from rubricate.evaluation import evaluate
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.model_folder import SHIPPED
 from unseen_rubrics import chosen, credited, unseen_small_cases

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rubricate import Corpus, load_corpus
-from rubricate.measures import evaluate
+from rubricate.evaluation import evaluate
 from rubricate.neural.encoder.matcher import EncoderMatcher
 
 SWITCHES: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from rubricate import Corpus, load_corpus
-from rubricate.measures import evaluate
+from rubricate.evaluation import evaluate
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.model_folder import EncoderSettings, shipped_folder
 

@@ -16,9 +16,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.measures.counts import CountTable, RowKeys
-from rubricate.measures.formulas import PRESENCE
-from rubricate.measures.ranking import rank
+from rubricate.evaluation.counts import PRESENCE, CountTable, RowKeys
+from rubricate.evaluation.probabilities import rank
 from rubricate.stats import (
     METHODS,
     Estimate,

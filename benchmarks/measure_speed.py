@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate import Annotator, Corpus, Feature, Note, Rubric
-from rubricate.measures import pair_rows, span_counts
-from rubricate.measures.families import character_counts
+from rubricate.evaluation import pair_rows, span_counts
+from rubricate.evaluation.matching import character_counts
 from rubricate.rows import Rows
 
 N_FEATURES = 14

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from rubricate import Corpus, read_corpus
-from rubricate.measures import Matching, evaluate
+from rubricate.evaluation import Matching, evaluate
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.sequence.bilstm_crf import BiLstmCrfMatcher
 from rubricate.neural.sequence.linear_crf import LinearCrfMatcher

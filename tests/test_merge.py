@@ -6,7 +6,7 @@ from strategies import corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Score, load_corpus
 from rubricate.errors import InputError
-from rubricate.measures import evaluate
+from rubricate.evaluation import evaluate
 from rubricate.merge import SHOWN_IDS, join_corpora, lone_labels, share_labels
 
 

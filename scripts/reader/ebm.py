@@ -21,7 +21,7 @@ import numpy as np
 
 from reading import ABSENT, STATED
 from rubricate import Annotator, Corpus, CorpusBuilder, read_corpus
-from rubricate.measures import Matching, evaluate
+from rubricate.evaluation import Matching, evaluate
 from rubricate.neural.encoder.annotations import whole_words
 from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces
 from rubricate.neural.encoder.pieces import PieceMaker

@@ -37,8 +37,8 @@ from reading import (
 )
 from rubricate import Corpus, CorpusBuilder, Feature, fit_matcher
 from rubricate.arrays import F64, Bools
+from rubricate.evaluation import evaluate
 from rubricate.matchers import load_matcher, shipped_model
-from rubricate.measures import evaluate
 from rubricate.scoring.results import UNSURE_BY_DEFAULT
 from rubricate.stats.calibration import expected_calibration_error
 

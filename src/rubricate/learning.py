@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import ArgumentError, InputError, option
+from rubricate.evaluation import evaluate
 from rubricate.matchers import NOTE_SECONDS, Matcher, fit_apart, predict_in_parts
 from rubricate.matchers.matcher import judged_notes, learning_annotator, needs_notes
-from rubricate.measures import evaluate
 from rubricate.progress import Progress, silent
 from rubricate.splits import grouped_folds
 

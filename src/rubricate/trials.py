@@ -12,9 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from rubricate.agreement import Agreement, agree
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
+from rubricate.evaluation import Coverage, Evaluation, Matching, evaluate
+from rubricate.evaluation.agreement import Agreement, agree
+from rubricate.evaluation.design import clusters_of
+from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation.systems import compare_evaluations
 from rubricate.files import file_hash, program_hash
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.matchers import (
@@ -27,10 +31,6 @@ from rubricate.matchers import (
     predict_in_parts,
 )
 from rubricate.matchers.model_files import DECIDING, HEADER_FILE, corpus_hash
-from rubricate.measures import Coverage, Evaluation, Matching, evaluate
-from rubricate.measures.clusters import clusters_of
-from rubricate.measures.comparing import compare_evaluations
-from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
 from rubricate.progress import Progress, silent, watched
 from rubricate.splits import Split, case_splits, fold_splits, learning_splits
 from rubricate.stats import Resampling, defined

@@ -11,8 +11,8 @@ from sklearn.utils import estimator_checks
 
 from rubricate import Corpus, load_corpus
 from rubricate.errors import InputError, UnknownNameError
+from rubricate.evaluation import evaluate
 from rubricate.matchers import MATCHERS, make_matcher
-from rubricate.measures import evaluate
 
 CHANGED: dict[str, dict[str, Any]] = {
     "exact": {"window": 5},

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric
-from rubricate.measures import evaluate
-from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation import evaluate
+from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
 from rubricate.stats import Resampling
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}

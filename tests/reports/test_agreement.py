@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rubricate import Corpus
-from rubricate.agreement import Agreement, agree
+from rubricate.evaluation.agreement import Agreement, agree
 from rubricate.reports.agreement import agreement_page
 from rubricate.stats import Resampling
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rubricate import Corpus
-from rubricate.agreement import agree
-from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.evaluation.agreement import agree
+from rubricate.evaluation.estimates import EvaluationWithIntervals
 from rubricate.reports.agreement import agreement_page
 from rubricate.reports.evaluation import evaluation_page
 from rubricate.reports.page import write_report

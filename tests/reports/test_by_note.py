@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rubricate import CorpusBuilder, Feature, Note
-from rubricate.agreement import agree
-from rubricate.measures import evaluate
-from rubricate.measures.intervals import add_intervals
+from rubricate.evaluation import evaluate
+from rubricate.evaluation.agreement import agree
+from rubricate.evaluation.estimates import add_intervals
 from rubricate.reports.agreement import agreement_page
 from rubricate.reports.by_note import MarkSource, costly_notes, marked_rows, presence_scores
 from rubricate.reports.evaluation import evaluation_page

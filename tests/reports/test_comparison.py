@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric
-from rubricate.agreement import agree
 from rubricate.errors import InputError
-from rubricate.measures import evaluate
-from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation import evaluate
+from rubricate.evaluation.agreement import agree
+from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
 from rubricate.reports.comparison import comparison_page
 from rubricate.stats import Resampling
 from rubricate.trials import TrialResult

@@ -20,10 +20,10 @@ from rubricate import (
     __version__,
     load_corpus,
 )
-from rubricate.agreement import agree
 from rubricate.errors import InputError, OutputExistsError
-from rubricate.measures import evaluate
-from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation import evaluate
+from rubricate.evaluation.agreement import agree
+from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
 from rubricate.reports.evaluation import calibration_section, evaluation_page
 from rubricate.reports.page import write_report
 from rubricate.stats import Resampling

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rubricate import Corpus
-from rubricate.measures import LABELS
-from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.evaluation import LABELS
+from rubricate.evaluation.estimates import EvaluationWithIntervals
 from rubricate.reports.levels import (
     HUMAN,
     Measuring,

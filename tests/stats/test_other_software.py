@@ -16,15 +16,21 @@ import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.proportion import proportion_confint
 
-from rubricate.agreement.raters import (
+from rubricate.evaluation.counts import (
+    PRESENCE,
+    CountTable,
+    RowKeys,
+    gwet_ac1,
+    kappa,
+    negative_predictive_value,
+)
+from rubricate.evaluation.probabilities import areas
+from rubricate.evaluation.raters import (
     alpha_of_sums,
     fleiss_counts,
     kappa_of_sums,
     krippendorff_counts,
 )
-from rubricate.measures.counts import CountTable, RowKeys
-from rubricate.measures.formulas import PRESENCE, gwet_ac1, kappa, negative_predictive_value
-from rubricate.measures.ranking import areas
 from rubricate.stats import (
     Resampling,
     adjust_p_values,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rubricate import CorpusBuilder, Feature, Metadata, Note, load_corpus
-from rubricate.agreement import agree
-from rubricate.measures import evaluate
+from rubricate.evaluation import evaluate
+from rubricate.evaluation.agreement import agree
 from rubricate.stats import (
     Estimate,
     Resampling,

@@ -32,8 +32,8 @@ from rubricate.display import counted, shown_number
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.agreement import Agreement, Empty, NoteMeans
-    from rubricate.measures import Matching
+    from rubricate.evaluation import Matching
+    from rubricate.evaluation.agreement import Agreement, Empty, NoteMeans
     from rubricate.stats import Resampling
 
 #: What ``--empty`` does, in words.
@@ -85,7 +85,7 @@ def agree_command(
     overwrite: bool,
 ) -> Answer:
     """Measure agreement between the annotators of one CORPUS, or of several with the same notes."""
-    from rubricate.agreement import agree
+    from rubricate.evaluation.agreement import agree
     from rubricate.formats import stored_tokens
     from rubricate.formats.notes import keep_where
     from rubricate.merge import join_corpora, share_labels

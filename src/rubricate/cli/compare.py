@@ -26,8 +26,8 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.evaluation import Evaluation
     from rubricate.formats.encoding import Json
-    from rubricate.measures import Evaluation
     from rubricate.stats import Resampling
     from rubricate.trials import Split, Trial, TrialResult
 

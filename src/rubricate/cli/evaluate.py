@@ -25,12 +25,11 @@ from rubricate.display import counted, shown_number, shown_p
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.agreement.agree import BelowCeiling
     from rubricate.corpus import Corpus
-    from rubricate.evaluation import SystemsEvaluation
-    from rubricate.measures import Evaluation, Matching
-    from rubricate.measures.intervals import EvaluationWithIntervals
-    from rubricate.measures.pairing import Missing, Unknown
+    from rubricate.evaluation import Evaluation, Matching
+    from rubricate.evaluation.estimates import EvaluationWithIntervals
+    from rubricate.evaluation.pairing import Missing, Unknown
+    from rubricate.evaluation.systems import BelowCeiling, SystemsEvaluation
     from rubricate.stats import Resampling
 
 EPILOG = """
@@ -101,7 +100,7 @@ def evaluate_command(
     Every format can be read, also a submission.csv. Both sides must contain the same notes. With
     several systems, each is compared with the first one.
     """
-    from rubricate.evaluation import evaluate_systems
+    from rubricate.evaluation.systems import evaluate_systems
     from rubricate.formats.notes import keep_where
     from rubricate.merge import share_labels
 

@@ -24,8 +24,8 @@ from rubricate.errors import listed
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
-    from rubricate.measures.intervals import EvaluationWithIntervals
-    from rubricate.measures.span_matching import Protocol, Unit
+    from rubricate.evaluation.estimates import EvaluationWithIntervals
+    from rubricate.evaluation.matching import Protocol, Unit
     from rubricate.stats import BootstrapMethod, Estimate, Population, Resampling
 
 
@@ -100,7 +100,7 @@ def matching_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(*, protocol: Protocol, unit: Unit, **options: Any) -> Any:
-        from rubricate.measures import Matching
+        from rubricate.evaluation import Matching
 
         return function(matching=Matching(protocol, unit), **options)
 

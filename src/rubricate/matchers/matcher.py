@@ -119,7 +119,7 @@ class Parametrised:
         F1 = 2 TP / (2 TP + FP + FN), pooled over notes and features. Without ``annotator`` the
         first person of the corpus is compared with. scikit-learn calls it, with no ``y``.
         """
-        from rubricate.measures import evaluate
+        from rubricate.evaluation import evaluate
 
         who = learning_annotator(corpus, annotator)
         if who is None:

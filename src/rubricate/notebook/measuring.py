@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rubricate.agreement import Agreement
-from rubricate.agreement import agree as measure_agreement
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.evaluation import SystemsEvaluation, evaluate_systems
+from rubricate.evaluation.agreement import Agreement
+from rubricate.evaluation.agreement import agree as measure_agreement
+from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.systems import SystemsEvaluation, evaluate_systems
 from rubricate.files import whole_output
 from rubricate.formats import read_corpus
-from rubricate.measures.intervals import EvaluationWithIntervals
 from rubricate.notebook.inputs import Notes, as_corpus, need_there
 from rubricate.notebook.scoring import ScoredNotes
 from rubricate.outputs import DRAWING
@@ -80,7 +80,7 @@ def agree(notes: Notes, **options: Any) -> Agreement:
     notes : Corpus or path
         Notes that several people annotated.
     **options
-        Of `rubricate.agreement.agree`.
+        Of `rubricate.evaluation.agreement`.
 
     Examples
     --------

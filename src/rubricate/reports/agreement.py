@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rubricate import __version__
-from rubricate.agreement import Agreement
 from rubricate.display import counted
-from rubricate.measures import LABELS
+from rubricate.evaluation import LABELS
+from rubricate.evaluation.agreement import Agreement
 from rubricate.progress import Progress, silent
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure
 from rubricate.reports.highlight import Sides
@@ -58,7 +58,7 @@ def agreement_page(
     """Return one self-contained HTML page about an agreement study.
 
     >>> from rubricate import load_corpus
-    >>> from rubricate.agreement import agree
+    >>> from rubricate.evaluation.agreement import agree
     >>> from rubricate.stats import Resampling
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> page = agreement_page(agree(corpus, settings=Resampling(resamples=100)), worst=2)

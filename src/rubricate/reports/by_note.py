@@ -11,7 +11,7 @@ import numpy as np
 from rubricate.arrays import F64
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.display import counted
-from rubricate.measures import Evaluation
+from rubricate.evaluation import Evaluation
 from rubricate.reports.highlight import (
     NoteMark,
     Side,

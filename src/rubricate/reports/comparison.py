@@ -7,7 +7,7 @@ from itertools import pairwise
 from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.measures.comparing import PairedDifference, compare_evaluations
+from rubricate.evaluation.systems import PairedDifference, compare_evaluations
 from rubricate.progress import Progress, silent
 from rubricate.reports.levels import (
     Measuring,

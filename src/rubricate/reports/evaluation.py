@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rubricate.agreement import Agreement
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import InputError
-from rubricate.measures import LABELS
-from rubricate.measures.calibration import CalibrationResult
-from rubricate.measures.comparing import weighted_by_note
-from rubricate.measures.intervals import EvaluationWithIntervals
-from rubricate.measures.ranking import Ranking
+from rubricate.evaluation import LABELS
+from rubricate.evaluation.agreement import Agreement
+from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.probabilities import CalibrationResult, Ranking
+from rubricate.evaluation.systems import weighted_by_note
 from rubricate.progress import Progress, silent
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure, presence_scores
 from rubricate.reports.highlight import Sides
@@ -64,8 +63,8 @@ def evaluation_page(
     """Return one self-contained HTML page about one or more systems.
 
     >>> from rubricate import load_corpus
-    >>> from rubricate.measures import evaluate
-    >>> from rubricate.measures.intervals import add_intervals
+    >>> from rubricate.evaluation import evaluate
+    >>> from rubricate.evaluation.estimates import add_intervals
     >>> from rubricate.stats import Resampling
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> evaluation = evaluate(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rubricate import __version__
 from rubricate.corpus import Corpus
-from rubricate.measures import LABELS
-from rubricate.measures.intervals import EvaluationWithIntervals
+from rubricate.evaluation import LABELS
+from rubricate.evaluation.estimates import EvaluationWithIntervals
 from rubricate.reports.page import Value, facts_table, figures, folded, html_table, paragraph
 from rubricate.reports.plots import (
     ForestGroup,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.measures.pairing import pair_rows
+from rubricate.evaluation.pairing import pair_rows
 from rubricate.progress import Progress, silent, watched
 from rubricate.scoring.policy import (
     CurvePoint,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64, I64, Bools
 from rubricate.errors import Fault, InputError
-from rubricate.measures.pairing import Pairing
+from rubricate.evaluation.pairing import Pairing
 from rubricate.run.results import certainty, kept_digits
 from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.sizes import smallest_size

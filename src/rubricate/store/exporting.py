@@ -18,12 +18,12 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import InputError
+from rubricate.evaluation.counts import kappa
 from rubricate.files import whole_output
 from rubricate.formats import FORMATS, write_corpus
 from rubricate.formats.earlier import refuse_judged
 from rubricate.formats.encoding import Json, metadata_from_json
 from rubricate.formats.tables import unguarded, write_sheet
-from rubricate.measures.formulas import kappa
 from rubricate.outputs import Kind, foreign_files
 from rubricate.run import parse_spans
 from rubricate.stats import Estimate, Resampling, proportion_interval

@@ -10,10 +10,10 @@ import numpy as np
 from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, Fault, InputError
+from rubricate.evaluation import Evaluation, evaluate
+from rubricate.evaluation.design import clusters_of
+from rubricate.evaluation.pairing import annotator_number
 from rubricate.formats import read_corpus
-from rubricate.measures import Evaluation, evaluate
-from rubricate.measures.clusters import clusters_of
-from rubricate.measures.pairing import annotator_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Estimate, Resampling, Side, compare_with_ceiling
 from rubricate.study.decisions import REFERENCE

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.agreement import pair_annotators
 from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.measures import CountTable, Evaluation, evaluate_pairing
-from rubricate.measures.evaluate import f1_of_notes
-from rubricate.measures.families import MeasureKey, four_cells
-from rubricate.measures.formulas import (
+from rubricate.evaluation import CountTable, Evaluation, evaluate_pairing
+from rubricate.evaluation.agreement import pair_annotators
+from rubricate.evaluation.counts import (
     kappa,
     negative_predictive_value,
     prevalence,
     specificity,
 )
-from rubricate.measures.intervals import add_intervals
+from rubricate.evaluation.estimates import add_intervals
+from rubricate.evaluation.evaluation import f1_of_notes
+from rubricate.evaluation.matching import MeasureKey, four_cells
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import (
     Bootstrapped,
@@ -55,7 +55,7 @@ def variable_counts(table: CountTable, variable: Variable) -> tuple[tuple[str, .
     """Return a variable's counts by note: characters or spans summed over its features.
 
     >>> from rubricate import load_corpus
-    >>> from rubricate.measures import evaluate
+    >>> from rubricate.evaluation import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> found = evaluate(corpus, corpus, missing="skip",
     ...     reference_annotator="reference", predicted_annotator="second_rater")

@@ -11,10 +11,10 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError, listed, option
+from rubricate.evaluation.pairing import annotator_number
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
 from rubricate.formats.rubric.trees import read_toml
-from rubricate.measures.pairing import annotator_number
 from rubricate.outputs import DRAWING, PAGE
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.page import Section, facts_table, figure, render_page

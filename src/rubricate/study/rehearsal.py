@@ -12,11 +12,11 @@ import numpy as np
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, listed
+from rubricate.evaluation.pairing import annotator_number
 from rubricate.files import file_hash, packaged_text, whole_output
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
 from rubricate.formats.tables import write_sheet
-from rubricate.measures.pairing import annotator_number
 from rubricate.outputs import Kind, foreign_files
 from rubricate.rubric import Feature, Metadata
 from rubricate.spans import Span

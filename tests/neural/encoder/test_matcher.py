@@ -14,8 +14,8 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric
 from rubricate.arrays import F64
 from rubricate.errors import InputError
+from rubricate.evaluation import evaluate
 from rubricate.matchers.matcher import Matcher
-from rubricate.measures import evaluate
 from rubricate.neural.encoder.decoding import Again, lexicon_votes
 from rubricate.neural.encoder.matcher import EncoderMatcher, average_models
 from rubricate.neural.encoder.model_folder import SETTINGS_FILE

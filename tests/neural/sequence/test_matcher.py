@@ -12,8 +12,8 @@ import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError, MissingExtraError, UnknownNameError
+from rubricate.evaluation import evaluate
 from rubricate.matchers import Matcher
-from rubricate.measures import evaluate
 from rubricate.neural.sequence.bilstm_crf import BiLstmCrfMatcher
 from rubricate.neural.sequence.linear_crf import LinearCrfMatcher
 from rubricate.neural.sequence.matcher import (

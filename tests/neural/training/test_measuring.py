@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rubricate import Corpus
+from rubricate.evaluation import evaluate
 from rubricate.matchers.predictions import Found, NoteFindings, predict_corpus
-from rubricate.measures import evaluate
 from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces
 from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.neural.training.learning_set import LearningSet

@@ -99,7 +99,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent)
 def ebmnlp_tokens(path: Path) -> dict[str, list[Place]]:
     """Return where the tokens of each note are that a release stores, by note id.
 
-    They are the release's own, which `rubricate.measures.words` would cut otherwise. A note whose
+    They are the release's own, which `rubricate.evaluation.words` would cut otherwise. A note whose
     tokens are not in its text is left out.
     """
     found = {}

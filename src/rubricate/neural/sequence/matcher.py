@@ -13,6 +13,7 @@ import numpy as np
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError
+from rubricate.evaluation import evaluate
 from rubricate.files import whole_output
 from rubricate.formats.encoding import read_json, write_json
 from rubricate.matchers.matcher import (
@@ -33,7 +34,6 @@ from rubricate.matchers.model_files import (
     write_header,
 )
 from rubricate.matchers.predictions import Found, NoteFindings, predict_with, read_notes
-from rubricate.measures import evaluate
 from rubricate.neural.sequence.states import (
     Chain,
     Context,

@@ -5,7 +5,7 @@ from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.measures import Coverage, pair_rows
+from rubricate.evaluation import Coverage, pair_rows
 
 
 def corpus_of(

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
-from rubricate.measures import evaluate, pair_rows
-from rubricate.measures.calibration import (
+from rubricate.evaluation import evaluate, pair_rows
+from rubricate.evaluation.counts import PRESENCE, CountTable, RowKeys
+from rubricate.evaluation.probabilities import (
     VALUES,
     CalibrationResult,
     GroupCalibration,
@@ -19,8 +20,6 @@ from rubricate.measures.calibration import (
     calibration_values,
     presence_probability,
 )
-from rubricate.measures.counts import CountTable, RowKeys
-from rubricate.measures.formulas import PRESENCE
 from rubricate.stats import Resampling
 from rubricate.stats.calibration import brier_score, expected_calibration_error
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rubricate.measures import ranking
-from rubricate.measures.counts import CountTable, RowKeys
-from rubricate.measures.formulas import PRESENCE
-from rubricate.measures.ranking import MOST_POINTS, areas, rank
+from rubricate.evaluation import probabilities as ranking
+from rubricate.evaluation.counts import PRESENCE, CountTable, RowKeys
+from rubricate.evaluation.probabilities import MOST_POINTS, areas, rank
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=300)

@@ -5,11 +5,10 @@ from hypothesis import given, settings
 from strategies import corpora
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, load_corpus, read_corpus
-from rubricate.agreement import agree, pair_annotators
-from rubricate.agreement.pairs import span_lengths
 from rubricate.errors import InputError
+from rubricate.evaluation import Matching, evaluate
+from rubricate.evaluation.agreement import agree, pair_annotators, span_lengths
 from rubricate.formats import stored_tokens
-from rubricate.measures import Matching, evaluate
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=50)

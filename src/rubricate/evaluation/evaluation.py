@@ -13,11 +13,10 @@ from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.display import counted, shown_number, table_html
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.measures.calibration import presence_probability
-from rubricate.measures.counts import By, CountTable
-from rubricate.measures.families import MeasureKey, count_rows
-from rubricate.measures.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
-from rubricate.measures.span_matching import Matching
+from rubricate.evaluation.counts import By, CountTable
+from rubricate.evaluation.matching import Matching, MeasureKey, count_rows
+from rubricate.evaluation.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
+from rubricate.evaluation.probabilities import presence_probability
 from rubricate.stats import (
     Estimate,
     PilotPlan,
@@ -46,7 +45,7 @@ class Evaluation:
     ``coverage``: how many notes and rows were counted, missing or left out.
     ``protocol``, ``unit``: how spans were matched.
     ``tables``: the counts of each measure, one line per row: ``("characters",)``,
-    ``("presence",)``, ``("spans", "exact")`` and so on (`rubricate.measures.families`).
+    ``("presence",)``, ``("spans", "exact")`` and so on (`rubricate.evaluation.matching`).
     ``probability``: the predicted probability of presence of each row, nan where unknown; None
     where no row has one.
     """
@@ -364,8 +363,8 @@ def plan_from_pilot(
 ) -> PilotPlan:
     """Return the notes that an F1 needs, by drawing studies from the notes of a pilot.
 
-    The interval of each simulated study is the one `rubricate.measures.add_intervals` gives a study
-    of one case: a bootstrap by note, joined with limits by items where few notes are wrong.
+    The interval of each simulated study is the one `add_intervals` gives a study of one case: a
+    bootstrap by note, joined with limits by items where few notes are wrong.
 
     >>> from rubricate import load_corpus
     >>> pilot = load_corpus("open-notes").select(cases=["0"])

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate.builder import RowsBuilder
-from rubricate.measures.marks import (
+from rubricate.evaluation.pairing import (
     KINDS,
     Annotations,
     Marks,
+    Pairing,
     agreeing_pairs,
     covered,
     distinct_annotations,
@@ -17,7 +18,6 @@ from rubricate.measures.marks import (
     merge_fragments,
     zones,
 )
-from rubricate.measures.pairing import Pairing
 from rubricate.rows import Rows
 from rubricate.spans import Span, merge_spans
 

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from strategies import TEXT
 
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.measures import Matching, Measured, span_counts, words
-from rubricate.measures.marks import KINDS
-from rubricate.measures.pairing import Pairing
-from rubricate.measures.span_matching import Protocol, to_tokens
+from rubricate.evaluation import Matching, Measured, span_counts, words
+from rubricate.evaluation.matching import Protocol, to_tokens
+from rubricate.evaluation.pairing import KINDS, Pairing
 from rubricate.spans import Span, merge_spans
 
 SPAN = st.tuples(st.integers(0, 14), st.integers(1, 6)).map(lambda p: (p[0], p[0] + p[1]))

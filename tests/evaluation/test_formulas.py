@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from rubricate.measures import formulas
-from rubricate.measures.formulas import CHARACTERS, PRESENCE, SPANS, Measured
+from rubricate.evaluation import counts as formulas
+from rubricate.evaluation.counts import CHARACTERS, PRESENCE, SPANS, Measured
 
 COUNTS = st.lists(st.integers(0, 40), min_size=4, max_size=4)
 

@@ -2,50 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypedDict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.agreement.pairs import (
-    AnnotatorPairs,
-    Empty,
-    NoteMeans,
-    SpanLengths,
-    note_means,
-    pair_annotators,
-    span_lengths,
-)
-from rubricate.agreement.raters import (
-    ScoreAgreement,
-    alpha_of_sums,
-    fleiss_counts,
-    kappa_of_sums,
-    krippendorff_counts,
-    presence_table,
-    score_agreement_of,
-)
+from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.display import table_html
-from rubricate.errors import ArgumentError, InputError, did_you_mean
-from rubricate.measures import LABELS, Evaluation, Matching, evaluate_pairing
-from rubricate.measures.clusters import clusters_of
-from rubricate.measures.comparing import weighted_by_note
-from rubricate.measures.evaluate import nested
-from rubricate.measures.formulas import mean_defined
-from rubricate.measures.intervals import EvaluationWithIntervals, add_intervals
+from rubricate.errors import ArgumentError, InputError, UnknownNameError, did_you_mean
+from rubricate.evaluation.counts import CountTable, mean_defined
+from rubricate.evaluation.design import clusters_of
+from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation.evaluation import Evaluation, evaluate_pairing, nested
+from rubricate.evaluation.matching import LABELS, Matching, span_counts, words
+from rubricate.evaluation.pairing import Coverage, Pairing, row_keys
+from rubricate.evaluation.raters import (
+    ChanceCorrected,
+    ScoreAgreement,
+    chance_corrected_of,
+    score_agreement_of,
+)
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import (
     Estimate,
     Resampling,
-    Side,
     Support,
     bootstrap_interval,
-    compare_with_ceiling,
     defined,
-    effective_items,
     limit_by_items,
     ratio,
 )
@@ -76,19 +62,6 @@ class ItemLine(TypedDict):
     ac1: float | None
     characters_f1: float | None
     exact_spans_f1: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ChanceCorrected:
-    """Agreement on presence corrected for chance, and the rows it rests on."""
-
-    estimate: Estimate
-    n_units: int
-
-    def to_dict(self) -> dict[str, object]:
-        """Return everything, ready for JSON."""
-        interval = self.estimate.to_dict()
-        return {"value": interval["value"], "interval": interval, "n_units": self.n_units}
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +271,7 @@ def agree(
         add_intervals(pooled, settings, clusters=clusters, progress=progress),
         _each_pair(corpus, once, pooled),
         per_note,
-        _chance_corrected(corpus, settings, clusters),
+        chance_corrected_of(corpus, settings, clusters),
         span_lengths(corpus, tokens),
         empty,
         score_agreement_of(corpus, settings, clusters),
@@ -344,97 +317,246 @@ def _each_pair(
     return found
 
 
-def _chance_corrected(
-    corpus: Corpus, settings: Resampling, clusters: Mapping[str, str] | None
-) -> dict[str, ChanceCorrected]:
-    """Return Fleiss' kappa and Krippendorff's alpha with intervals, where more than two judged."""
-    table = presence_table(corpus)
-    if table.counts.sum(axis=1).max(initial=0) < 3:
-        return {}
-    unit = table.note
-    if clusters is not None:
-        names = [clusters[note.id] for note in corpus.notes]
-        unit = np.unique(names, return_inverse=True)[1][unit]
-    notes, place = np.unique(unit, return_inverse=True)
-    result = {}
-    for name, per_unit, statistic in (
-        ("fleiss_kappa", fleiss_counts(table.counts), kappa_of_sums),
-        ("krippendorff_alpha", krippendorff_counts(table.counts), alpha_of_sums),
-    ):
-        by_note = np.zeros((len(notes), per_unit.shape[1]))
-        np.add.at(by_note, place, per_unit)
-        used = (per_unit != 0).any(axis=1)
-        items = np.bincount(place[used], minlength=len(notes))
-        disputed = np.bincount(place[used & (table.counts.min(axis=1) > 0)], minlength=len(notes))
-        # 0 is chance, not none of the notes: only full agreement is a share of them
-        support = Support(effective_items(items), (disputed > 0).sum(), np.inf)
-        drawn = limit_by_items(bootstrap_interval(by_note, statistic, settings), support)
-        result[name] = ChanceCorrected(drawn.at(), int(used.sum()))
-    return result
+@dataclass(frozen=True, eq=False)
+class AnnotatorPairs:
+    """Rows of ordered pairs of annotators."""
+
+    pairing: Pairing
+    reference_annotator: I64
+    predicted_annotator: I64
+
+    def __len__(self) -> int:
+        return len(self.pairing)
 
 
-@dataclass(frozen=True, slots=True)
-class BelowCeiling:
-    """A system's F1 beside the annotators' own, and the notes that each rests on."""
+def pair_annotators(
+    corpus: Corpus,
+    *,
+    reference: Collection[str] | None = None,
+    predicted: Collection[str] | None = None,
+    ordered: bool = True,
+) -> AnnotatorPairs:
+    """Put every two rows of a note and feature side by side that two annotators judged.
 
-    system: Estimate
-    ceiling: Estimate
-    difference: Estimate
-    system_notes: int
-    ceiling_notes: int
-    same_notes: bool
+    ``reference``, ``predicted``: who stands on which side; everybody unless given. Nobody is paired
+    with themselves.
+    ``ordered``: both directions of a pair (True), or only that in which the earlier annotator of
+    the corpus is the reference.
+
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> len(pair_annotators(corpus, ordered=False))
+    320
+    """
+    side_one = _chosen(corpus, reference)
+    side_two = _chosen(corpus, predicted)
+    rows = corpus.rows
+    unit = rows.note.astype(np.int64) * len(corpus.features) + rows.feature
+    left = np.flatnonzero(side_one[rows.annotator])
+    right = np.flatnonzero(side_two[rows.annotator])
+    right = right[np.argsort(unit[right], kind="stable")]
+    first = np.searchsorted(unit[right], unit[left], side="left")
+    count = np.searchsorted(unit[right], unit[left], side="right") - first
+    one = np.repeat(left, count)
+    ends = np.cumsum(count)
+    step = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - count, count)
+    two = right[np.repeat(first, count) + step]
+    who_one, who_two = rows.annotator[one], rows.annotator[two]
+    keep = who_one != who_two if ordered else who_one < who_two
+    if not keep.any():
+        raise InputError(
+            "no two annotators judged the same feature of the same note, so there is nothing to "
+            "compare. Annotators: " + (", ".join(a.id for a in corpus.annotators) or "none")
+        )
+    one, two = one[keep], two[keep]
+    keys = row_keys(corpus, one)
+    pairing = Pairing(
+        corpus, corpus, "each", "each other", keys, one, two,
+        Coverage(n_notes=len(np.unique(keys.note)), n_rows=len(one)),
+    )  # fmt: skip
+    return AnnotatorPairs(
+        pairing, rows.annotator[one].astype(np.int64), rows.annotator[two].astype(np.int64)
+    )
+
+
+def _chosen(
+    corpus: Corpus, ids: Collection[str] | None
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    known = [a.id for a in corpus.annotators]
+    for name in ids or ():
+        if name not in corpus.annotator_index:
+            raise UnknownNameError("annotator", name, known)
+    return np.array([ids is None or i in ids for i in known], dtype=bool)
+
+
+#: What an annotator without a span in a row does to the row's value.
+Empty = Literal["zero", "agree", "skip"]
+STATISTICS = ("precision", "recall", "f1")
+
+
+@dataclass(frozen=True, eq=False)
+class NoteMeans:
+    """Mean and sample standard deviation over notes of one kind of span agreement.
+
+    ``f1``: the mean F1 with its bootstrap interval, by note.
+    ``n_notes``, ``n_pairs``: notes, and ordered pairs of annotators in them.
+    """
+
+    mean: dict[str, float]
+    sd: dict[str, float]
+    f1: Estimate
+    n_notes: int
+    n_pairs: int
 
     def to_dict(self) -> dict[str, object]:
         """Return everything, ready for JSON."""
         return {
-            "system": defined(self.system.value),
-            "ceiling": defined(self.ceiling.value),
-            "difference": defined(self.difference.value),
-            "interval": self.difference.to_dict(),
-            "ceiling_interval": self.ceiling.to_dict(),
-            "system_notes": self.system_notes,
-            "ceiling_notes": self.ceiling_notes,
-            "same_notes": self.same_notes,
+            **{name: defined(value) for name, value in self.mean.items()},
+            "sd": {name: defined(value) for name, value in self.sd.items()},
+            "interval": self.f1.to_dict(),
+            "n_notes": self.n_notes,
+            "n_pairs": self.n_pairs,
         }
 
 
-def below_ceiling(system: EvaluationWithIntervals, ceiling: Agreement) -> dict[str, BelowCeiling]:
-    """Compare a system's F1 with the annotators' own, characters and presence.
+class MeanSd(TypedDict):
+    """Mean and sample SD; None where undefined."""
 
-    Both are uncertain; see `rubricate.stats.compare_with_ceiling`.
+    mean: float | None
+    sd: float | None
+
+
+class SpanLengths(TypedDict):
+    """Lengths of some spans."""
+
+    n_spans: int
+    tokens: MeanSd
+    characters: MeanSd
+
+
+def note_means(
+    pairs: AnnotatorPairs,
+    matching: Matching,
+    *,
+    empty: Empty = "zero",
+    settings: Resampling | None = None,
+    clusters: Mapping[str, str] | None = None,
+) -> dict[str, dict[str, NoteMeans]]:
+    """Average span precision, recall and F1 over ordered pairs in a note, then over notes.
+
+    This is the PICO paper's way (Lee and Sun 2019, section 3), which makes a long note count as
+    much as a short one.
+    """
+    tables = span_counts(pairs.pairing, matching)
+    found: dict[str, dict[str, NoteMeans]] = {}
+    ids = [note.id for note in pairs.pairing.reference.notes]
+    of = None if clusters is None else np.array([clusters[i] for i in ids])
+    for kind, table in tables.items():
+        values, keep = _row_values(table, empty)
+        note, feature = table.keys.note[keep], table.keys.feature[keep]
+        for place in [-1, *np.unique(feature).tolist()]:
+            own = np.ones(len(note), dtype=bool) if place < 0 else feature == place
+            name = "" if place < 0 else table.keys.features[place]
+            means = _over_notes(values[keep][own], note[own], settings or Resampling(), of)
+            found.setdefault(name, {})[kind] = means
+    return found
+
+
+def _row_values(table: CountTable, empty: Empty) -> tuple[F64, Bools]:
+    """Return precision, recall and F1 of each row, and which rows count."""
+    values = np.nan_to_num(table.measure.values(table.values), nan=0.0)
+    nothing = (table.column("reference") == 0, table.column("predicted") == 0)
+    keep = np.ones(len(table), dtype=bool)
+    if empty == "agree":
+        values[nothing[0] & nothing[1]] = 1.0
+    elif empty == "skip":
+        keep = ~(nothing[0] | nothing[1])
+    return values, keep
+
+
+def _over_notes(
+    values: F64, note: I64, settings: Resampling, of: npt.NDArray[np.str_] | None
+) -> NoteMeans:
+    notes, place = np.unique(note, return_inverse=True)
+    n_pairs = np.bincount(place, minlength=len(notes)).astype(np.float64)
+    by_note = np.stack(
+        [np.bincount(place, weights=column, minlength=len(notes)) / n_pairs for column in values.T],
+        axis=-1,
+    )
+    mean = by_note.mean(axis=0) if len(notes) else np.full(3, np.nan)
+    sd = by_note.std(axis=0, ddof=1) if len(notes) > 1 else np.full(3, np.nan)
+    f1 = Estimate(float(mean[2]))
+    if len(notes) > 1:
+        # A mean over notes is a ratio of sums over notes: (value, 1) add like any counts.
+        counts = np.stack([by_note[:, 2], np.ones(len(notes))], axis=-1)
+        drawn = limit_by_items(
+            bootstrap_interval(
+                counts,
+                lambda sums: ratio(sums[..., 0], sums[..., 1]),
+                settings,
+                clusters=None if of is None else of[notes],
+            ),
+            Support(len(notes), (by_note[:, 2] < 1).sum(), (by_note[:, 2] > 0).sum()),
+        )
+        f1 = replace(drawn.at(), value=f1.value)
+    return NoteMeans(
+        dict(zip(STATISTICS, mean.tolist(), strict=True)),
+        dict(zip(STATISTICS, sd.tolist(), strict=True)),
+        f1,
+        len(notes),
+        len(values),
+    )
+
+
+def span_lengths(
+    corpus: Corpus, tokens: Mapping[str, npt.ArrayLike] | None = None
+) -> dict[str, dict[str, SpanLengths]]:
+    """Return tokens and characters per span: mean and sample SD, by group and feature.
+
+    As the PICO paper's Table 4, which compares experts with crowd workers. Each fragment counts as
+    a span. Annotators without a group form the group ``""``. ``tokens`` are the corpus's own, by
+    note id (`rubricate.formats.stored_tokens`); notes that have none are cut into words.
 
     >>> from rubricate import load_corpus
-    >>> from rubricate.measures import evaluate
-    >>> corpus = load_corpus("open-notes").select(cases=["0"])
-    >>> few = Resampling(resamples=200)
-    >>> perfect = evaluate(
-    ...     corpus, corpus, reference_annotator="reference", predicted_annotator="reference"
-    ... )
-    >>> found = below_ceiling(add_intervals(perfect, few), agree(corpus, settings=few))
-    >>> found["characters"].difference.value > 0, found["characters"].ceiling_notes
-    (True, 20)
+    >>> found = span_lengths(load_corpus("open-notes").select(cases=["0"]))
+    >>> sorted(found), found["rater"]["1"]["n_spans"]
+    (['rater', 'writer'], 18)
     """
-    result = {}
-    human = ceiling.pooled
-    weights = system.weights
-    if weights is not None and set(human.evaluation.characters.by("note").ids) <= set(weights):
-        own = {note: weights.get(note, 1.0) for note in human.evaluation.characters.keys.notes}
-        human = add_intervals(human.evaluation, system.settings, weights=own)
-    for name in ("characters", "presence"):
-        ours, theirs = system.drawn.tables[name,], human.drawn.tables[name,]
-        one, two = ours.by("note"), theirs.by("note")
-        sides = (
-            Side(system.overall(name), weighted_by_note(one, system.weights), one.ids),
-            Side(human.overall(name), weighted_by_note(two, human.weights), two.ids),
-        )
-        difference = compare_with_ceiling(*sides, ours.measure.statistics["f1"], system.settings)
-        both = [side.evaluation.tables[name,].by("note").ids for side in (system, human)]
-        result[name] = BelowCeiling(
-            sides[0].estimate,
-            sides[1].estimate,
-            difference,
-            len(both[0]),
-            len(both[1]),
-            set(both[0]) == set(both[1]),
-        )
+    rows = corpus.rows
+    row = rows.span_row
+    lengths = _tokens_in_spans(corpus, tokens or {})
+    characters = rows.end - rows.start
+    groups = sorted({a.group for a in corpus.annotators})
+    group_of = np.array([groups.index(a.group) for a in corpus.annotators], dtype=np.int64)
+    group, feature = group_of[rows.annotator[row]], rows.feature[row]
+    result: dict[str, dict[str, SpanLengths]] = {}
+    for g, name in enumerate(groups):
+        for f in np.unique(feature[group == g]).tolist():
+            own = (group == g) & (feature == f)
+            result.setdefault(name, {})[corpus.features[f].id] = {
+                "n_spans": int(own.sum()),
+                "tokens": _mean_sd(lengths[own]),
+                "characters": _mean_sd(characters[own]),
+            }
     return result
+
+
+def _tokens_in_spans(corpus: Corpus, tokens: Mapping[str, npt.ArrayLike]) -> I64:
+    """Count the tokens each span shares a character with."""
+    rows = corpus.rows
+    note = rows.note[rows.span_row]
+    counts = np.zeros(len(note), dtype=np.int64)
+    for i in np.unique(note).tolist():
+        own = np.flatnonzero(note == i)
+        known = corpus.notes[i]
+        given = tokens[known.id] if known.id in tokens else words(known.text)
+        pieces = np.asarray(given, dtype=np.int64).reshape(-1, 2)
+        first = np.searchsorted(pieces[:, 1], rows.start[own], side="right")
+        last = np.searchsorted(pieces[:, 0], rows.end[own], side="left")
+        counts[own] = np.maximum(last - first, 0)
+    return counts
+
+
+def _mean_sd(values: I64) -> MeanSd:
+    sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    return {"mean": defined(float(values.mean())), "sd": defined(sd)}

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from cluster_coverage import PATIENTS, STUDIES, coverage
 
 from rubricate import Corpus, Metadata, load_corpus
-from rubricate.agreement import agree
 from rubricate.cli import main
 from rubricate.errors import ArgumentError, InputError
-from rubricate.evaluation import evaluate_systems
+from rubricate.evaluation.agreement import agree
+from rubricate.evaluation.design import clusters_of
+from rubricate.evaluation.systems import evaluate_systems
 from rubricate.formats import write_corpus
-from rubricate.measures.clusters import clusters_of
 from rubricate.stats import Resampling
 from rubricate.trust import compare_groups, run_of_corpus
 

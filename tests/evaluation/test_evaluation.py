@@ -9,9 +9,9 @@ from nervaluate import Evaluator
 from strategies import corpora
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
-from rubricate.measures import Evaluation, Matching, evaluate, evaluate_pairing
-from rubricate.measures.counts import By
-from rubricate.measures.pairing import Pairing
+from rubricate.evaluation import Evaluation, Matching, evaluate, evaluate_pairing
+from rubricate.evaluation.counts import By
+from rubricate.evaluation.pairing import Pairing
 
 Make = Callable[..., Pairing]
 

@@ -3,10 +3,9 @@ import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
 from rubricate.errors import InputError
-from rubricate.evaluation import note_weights, refuse_unweighted
-from rubricate.measures import Evaluation, evaluate
-from rubricate.measures.comparing import compare_evaluations
-from rubricate.measures.intervals import add_intervals
+from rubricate.evaluation import Evaluation, evaluate
+from rubricate.evaluation.estimates import add_intervals
+from rubricate.evaluation.systems import compare_evaluations, note_weights, refuse_unweighted
 from rubricate.stats import (
     EstimateJson,
     Resampling,

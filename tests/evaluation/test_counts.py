@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.measures import CountTable, Matching, span_counts
-from rubricate.measures.counts import By
-from rubricate.measures.families import character_counts, presence_counts
-from rubricate.measures.pairing import Pairing
+from rubricate.evaluation import CountTable, Matching, span_counts
+from rubricate.evaluation.counts import By
+from rubricate.evaluation.matching import character_counts, presence_counts
+from rubricate.evaluation.pairing import Pairing
 
 SPAN = st.tuples(st.integers(0, 18), st.integers(1, 6)).map(lambda p: (p[0], p[0] + p[1]))
 ANNOTATIONS = st.lists(st.lists(SPAN, min_size=1, max_size=2), max_size=2)

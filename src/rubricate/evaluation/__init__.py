@@ -15,12 +15,10 @@ The written rules, each of them tested:
 
 from __future__ import annotations
 
-from rubricate.measures.counts import CountTable
-from rubricate.measures.evaluate import Evaluation, evaluate, evaluate_pairing
-from rubricate.measures.families import LABELS
-from rubricate.measures.formulas import Measured
-from rubricate.measures.pairing import Coverage, pair_rows
-from rubricate.measures.span_matching import Matching, span_counts, words
+from rubricate.evaluation.counts import CountTable, Measured
+from rubricate.evaluation.evaluation import Evaluation, evaluate, evaluate_pairing
+from rubricate.evaluation.matching import LABELS, Matching, span_counts, words
+from rubricate.evaluation.pairing import Coverage, pair_rows
 
 __all__ = [
     "LABELS",

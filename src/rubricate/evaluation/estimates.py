@@ -12,12 +12,10 @@ import numpy as np
 from rubricate.arrays import F64, I64
 from rubricate.display import table_html
 from rubricate.errors import ArgumentError, InputError
-from rubricate.measures.calibration import CalibrationResult, calibrate
-from rubricate.measures.counts import CountTable, sum_groups
-from rubricate.measures.evaluate import Evaluation
-from rubricate.measures.families import MeasureKey
-from rubricate.measures.formulas import mean_defined
-from rubricate.measures.ranking import Ranking, rank
+from rubricate.evaluation.counts import CountTable, mean_defined, sum_groups
+from rubricate.evaluation.evaluation import Evaluation
+from rubricate.evaluation.matching import MeasureKey
+from rubricate.evaluation.probabilities import CalibrationResult, Ranking, calibrate, rank
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import (
     Bootstrapped,
@@ -199,7 +197,7 @@ def add_intervals(
     are drawn at once.
 
     >>> from rubricate import load_corpus
-    >>> from rubricate.measures import evaluate
+    >>> from rubricate.evaluation import evaluate
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> evaluation = evaluate(
     ...     corpus, corpus, missing="skip",
@@ -345,8 +343,8 @@ def item_support(
     where its own value is below 1. Kappa, which a single row never defines, is informed by the
     rows that inform F1; a kappa of 0 is chance, not none of the notes.
 
-    >>> from rubricate.measures.counts import RowKeys
-    >>> from rubricate.measures.formulas import PRESENCE
+    >>> from rubricate.evaluation.counts import RowKeys
+    >>> from rubricate.evaluation.counts import PRESENCE
     >>> none = np.zeros(3, dtype=np.int64)
     >>> keys = RowKeys(np.arange(3), none, none, ("a", "b", "c"), ("f",), ("c",))
     >>> table = CountTable(PRESENCE, keys, np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]))

@@ -14,7 +14,11 @@ from rubricate.stats import (
     Estimate,
     LimitsOfAgreement,
     Resampling,
+    Support,
+    bootstrap_interval,
+    effective_items,
     gwet_ac2,
+    limit_by_items,
     limits_of_agreement,
     ratio,
     score_agreement,
@@ -218,3 +222,45 @@ def score_agreement_of(
         ),
         scores,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceCorrected:
+    """Agreement on presence corrected for chance, and the rows it rests on."""
+
+    estimate: Estimate
+    n_units: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        interval = self.estimate.to_dict()
+        return {"value": interval["value"], "interval": interval, "n_units": self.n_units}
+
+
+def chance_corrected_of(
+    corpus: Corpus, settings: Resampling, clusters: Mapping[str, str] | None
+) -> dict[str, ChanceCorrected]:
+    """Return Fleiss' kappa and Krippendorff's alpha with intervals, where more than two judged."""
+    table = presence_table(corpus)
+    if table.counts.sum(axis=1).max(initial=0) < 3:
+        return {}
+    unit = table.note
+    if clusters is not None:
+        names = [clusters[note.id] for note in corpus.notes]
+        unit = np.unique(names, return_inverse=True)[1][unit]
+    notes, place = np.unique(unit, return_inverse=True)
+    result = {}
+    for name, per_unit, statistic in (
+        ("fleiss_kappa", fleiss_counts(table.counts), kappa_of_sums),
+        ("krippendorff_alpha", krippendorff_counts(table.counts), alpha_of_sums),
+    ):
+        by_note = np.zeros((len(notes), per_unit.shape[1]))
+        np.add.at(by_note, place, per_unit)
+        used = (per_unit != 0).any(axis=1)
+        items = np.bincount(place[used], minlength=len(notes))
+        disputed = np.bincount(place[used & (table.counts.min(axis=1) > 0)], minlength=len(notes))
+        # 0 is chance, not none of the notes: only full agreement is a share of them
+        support = Support(effective_items(items), (disputed > 0).sum(), np.inf)
+        drawn = limit_by_items(bootstrap_interval(by_note, statistic, settings), support)
+        result[name] = ChanceCorrected(drawn.at(), int(used.sum()))
+    return result

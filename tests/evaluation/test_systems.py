@@ -2,8 +2,8 @@ import pytest
 
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.evaluation import evaluate_systems, note_weights, refuse_unweighted
-from rubricate.measures import Matching
+from rubricate.evaluation import Matching
+from rubricate.evaluation.systems import evaluate_systems, note_weights, refuse_unweighted
 from rubricate.merge import join_corpora
 from rubricate.stats import Resampling
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import settings
 
 from rubricate import Corpus, CorpusBuilder, Feature, Note
-from rubricate.measures import pair_rows
-from rubricate.measures.pairing import Pairing
+from rubricate.evaluation import pair_rows
+from rubricate.evaluation.pairing import Pairing
 
 #: One annotation: its fragments.
 Fragments = Sequence[tuple[int, int]]

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, jaccard_score
 
-from rubricate.measures import LABELS, Matching
-from rubricate.measures.families import FAMILIES, character_counts, count_rows, presence_counts
-from rubricate.measures.pairing import Pairing
+from rubricate.evaluation import LABELS, Matching
+from rubricate.evaluation.matching import FAMILIES, character_counts, count_rows, presence_counts
+from rubricate.evaluation.pairing import Pairing
 
 LENGTH = 24
 SPAN = st.tuples(st.integers(0, 18), st.integers(1, 6)).map(lambda p: (p[0], p[0] + p[1]))
