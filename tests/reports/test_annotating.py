@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import drag, faults_of_access, open_browser, press, set_width, tap, wait_for
+from browsing import (
+    drag,
+    faults_of_access,
+    open_browser,
+    press,
+    served_folder,
+    set_width,
+    tap,
+    wait_for,
+)
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric, read_corpus
 from rubricate.errors import InputError, OutputExistsError
@@ -96,12 +105,11 @@ def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
         corpus, tmp_path / "marks.html", annotators=["ann"], suggested=corpus
     )
     set_width(browser, request.param)
-    browser.get(path.as_uri())
-    yield browser
-    assert browser.get_log("browser") == []
-    # Keys that a test changed are kept for all pages. Nothing else is taken away: that may reach
-    # the browser late, when the next page has kept its first judgements.
-    browser.execute_script("localStorage.removeItem('rubricate-keys')")
+    with served_folder(tmp_path) as url:  # with a port of its own, and so with a storage of its own
+        browser.get(f"{url}/{path.name}")
+        yield browser
+        assert browser.get_log("browser") == []
+        browser.get("about:blank")
 
 
 def saved(page: Any, downloads: Path) -> Corpus:

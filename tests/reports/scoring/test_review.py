@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import open_browser, press, wait_for
+from browsing import open_browser, press, served_folder, wait_for
 
 from rubricate import Corpus, Feature, Note, Rubric, load_corpus
 from rubricate.matchers import Matcher, fit_matcher
@@ -71,13 +71,19 @@ def browser(tmp_path: Path) -> Iterator[Any]:
         assert started.get_log("browser") == []
 
 
-def opened(browser: Any, run: Path, size: tuple[int, int] = WIDE, note: str = "=n 1") -> None:
+@pytest.fixture
+def url(run: Path) -> Iterator[str]:
+    with served_folder(run) as address:
+        yield address
+
+
+def opened(browser: Any, url: str, size: tuple[int, int] = WIDE, note: str = "=n 1") -> None:
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == NARROW},
     )
     browser.get("about:blank")
-    browser.get((run / "report" / "notes.html").as_uri() + f"#n={note.replace(' ', '%20')}")
+    browser.get(f"{url}/report/notes.html#n={note.replace(' ', '%20')}")
     wait_for(browser, "document.body.dataset.note", note)
 
 
@@ -105,8 +111,8 @@ def saved(browser: Any, folder: Path) -> Path:
     return path
 
 
-def test_a_score_can_be_added_up_by_hand(browser: Any, run: Path) -> None:
-    opened(browser, run)
+def test_a_score_can_be_added_up_by_hand(browser: Any, run: Path, url: str) -> None:
+    opened(browser, url)
     assert "Case 1 ·" in text(browser, "#summary") and "Case Case" not in text(browser, "body")
     worth = [text(browser, f"#f{i} .worth") for i in range(5)]
     assert worth[0] == "2 of 2 points"
@@ -124,12 +130,12 @@ def test_a_score_can_be_added_up_by_hand(browser: Any, run: Path) -> None:
 
 
 def test_keys_decide_and_the_run_follows(
-    browser: Any, run: Path, corpus: Corpus, matcher: Matcher, tmp_path: Path
+    browser: Any, run: Path, url: str, corpus: Corpus, matcher: Matcher, tmp_path: Path
 ) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 
-    opened(browser, run)
+    opened(browser, url)
     press(browser, "j", "x")
     assert "name" in text(browser, "#review-state")  # nobody signed: nothing is decided
     sign(browser)
@@ -156,19 +162,19 @@ def test_keys_decide_and_the_run_follows(
     result = next(read_results(run))
     assert result.total and f"{result.total.score:g} of 4 points" in shown
     # In the run now, and so no longer waiting in the browser; who and when are shown.
-    opened(browser, run)
+    opened(browser, url)
     line = text(browser, "#f0")
     assert "by hand" in line and "Decided by Zoë, =Dr, 20" in line and "sure" not in line
     assert not browser.execute_script("return document.querySelector('#features .own')")
 
 
-def test_decisions_are_kept_and_undone(browser: Any, run: Path) -> None:
-    opened(browser, run)
+def test_decisions_are_kept_and_undone(browser: Any, url: str) -> None:
+    opened(browser, url)
     sign(browser)
     click(browser, "#f0")
     browser.find_element("id", "why").send_keys("not of the chest")
     click(browser, "#reject")
-    opened(browser, run)
+    opened(browser, url)
     assert "not of the chest" in text(browser, "#f0 .own")
     assert browser.execute_script("return document.getElementById('by').value") == "Zoë, =Dr"
     click(browser, "#f0")
@@ -177,9 +183,9 @@ def test_decisions_are_kept_and_undone(browser: Any, run: Path) -> None:
 
 
 def test_every_item_of_an_unreadable_note_can_be_judged(
-    browser: Any, run: Path, corpus: Corpus, matcher: Matcher, tmp_path: Path
+    browser: Any, run: Path, url: str, corpus: Corpus, matcher: Matcher, tmp_path: Path
 ) -> None:
-    opened(browser, run, note="lorem")
+    opened(browser, url, note="lorem")
     assert "There is no sum" in text(browser, "#sum")
     sign(browser)
     for _ in range(5):
@@ -190,9 +196,9 @@ def test_every_item_of_an_unreadable_note_can_be_judged(
 
 
 def test_a_penalty_alone_leaves_0_points(
-    browser: Any, run: Path, corpus: Corpus, matcher: Matcher, tmp_path: Path
+    browser: Any, run: Path, url: str, corpus: Corpus, matcher: Matcher, tmp_path: Path
 ) -> None:
-    opened(browser, run, note="empty")
+    opened(browser, url, note="empty")
     sign(browser)
     press(browser, *["j", "x"] * 4, "j", "a")
     assert text(browser, "#sum").startswith("\u22121; no score is below 0: 0 of 4 points")
@@ -201,8 +207,8 @@ def test_a_penalty_alone_leaves_0_points(
     assert totals["empty"] is not None and totals["empty"].score == 0.0
 
 
-def test_a_phone_is_enough(browser: Any, run: Path, tmp_path: Path) -> None:
-    opened(browser, run, NARROW)
+def test_a_phone_is_enough(browser: Any, url: str, tmp_path: Path) -> None:
+    opened(browser, url, NARROW)
     sign(browser)
     click(browser, "#f3")
     browser.execute_script(
@@ -214,12 +220,12 @@ def test_a_phone_is_enough(browser: Any, run: Path, tmp_path: Path) -> None:
     [one] = read_corrections(saved(browser, tmp_path)).all()
     assert (one.feature, one.spans) == ("d", (((2, 7),),))
     for name in ("report/notes.html", "report.html"):
-        browser.get((run / name).as_uri())
+        browser.get(f"{url}/{name}")
         width = "document.documentElement.scrollWidth"
         assert browser.execute_script(f"return {width}") <= NARROW[0]
     clipped = """return [...document.querySelectorAll('#review button, #review input')].filter(
         e => { const r = e.getBoundingClientRect(); return r.right > document.documentElement.clientWidth || r.left < 0; }).length"""
-    opened(browser, run, NARROW)
+    opened(browser, url, NARROW)
     assert browser.execute_script(clipped) == 0
 
 
