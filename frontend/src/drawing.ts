@@ -1,7 +1,7 @@
 /** A note's text, one text node, with marks drawn under it in lanes. */
 
 import { el } from "./dom.ts";
-import { assignLanes } from "./lanes.ts";
+import { assignLanes, extentOf } from "./lanes.ts";
 import { TextMap, type Mark, type Span } from "./offsets.ts";
 import { findWords } from "./words.ts";
 
@@ -56,7 +56,7 @@ export class Drawing {
   /** Draw these marks; only what differs from what is there is drawn again. */
   draw(marks: readonly DrawnMark[]): void {
     this.#marks = marks;
-    const lanes = assignLanes(marks.map((one) => one.mark));
+    const lanes = assignLanes(marks.map((one) => extentOf(one.mark)));
     const needed = Math.max(LEAST_LANES, ...lanes.map((lane) => lane + 1));
     this.#setLanes(needed);
     const origin = this.#layer.getBoundingClientRect();

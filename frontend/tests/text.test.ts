@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assignLanes } from "../src/lanes.ts";
+import { assignLanes, extentOf } from "../src/lanes.ts";
 import { marksText, mergeSpans, parseMarks, TextMap, wordsOf } from "../src/offsets.ts";
 import { findWords, snap, wordAt } from "../src/words.ts";
 
@@ -49,10 +49,6 @@ test("a selection snaps outwards to words and leaves blanks and marks beside it"
   assert.equal(wordAt([], 3), 0);
 });
 
-test("marks get the first lane that is free along all of them", () => {
-  assert.deepEqual(assignLanes([[[0, 5]], [[3, 8]], [[5, 9]], [[20, 21]]]), [0, 1, 0, 0]);
-  // what stands between two fragments is taken by their link
-  assert.deepEqual(assignLanes([[[0, 2], [10, 12]], [[4, 6]]]), [0, 1]);
-  // the longer of two that begin together comes first, whatever their order
-  assert.deepEqual(assignLanes([[[0, 2]], [[0, 9]]]), [1, 0]);
+test("a mark takes its lane from its first character to its last, links included", () => {
+  assert.deepEqual(assignLanes([[[0, 2], [10, 12]] as const, [[4, 6]] as const].map(extentOf)), [0, 1]);
 });

@@ -9,11 +9,14 @@ from rubricate.errors import InputError
 from rubricate.formats.limits import Faults
 from rubricate.formats.tables import (
     MOST_DIGITS,
+    guarded,
     is_number,
     is_plain_number,
     read_table,
+    unguarded,
     write_table,
 )
+from shared_cases import shared_cases
 
 
 @given(lines=st.lists(st.tuples(st.integers(0, 99), TEXT), max_size=5))
@@ -132,3 +135,9 @@ def test_a_column_is_guessed_as_a_whole(tmp_path: Path) -> None:
     assert table is not None
     assert table.guessed("a") == [1, 2] and table.guessed("b") == ["1", "x"]
     assert list(table.lines) == [2, 3] and len(table) == 2
+
+
+@pytest.mark.parametrize("case", shared_cases("formulas"), ids=lambda case: repr(case["text"]))
+def test_no_cell_is_taken_for_a_formula(case: dict[str, str]) -> None:
+    assert guarded(case["text"]) == case["guarded"]
+    assert unguarded(case["guarded"]) == case["text"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from rubricate.reports.highlight import (
     MAX_LANES,
     NoteMark,
     Sides,
+    assign_lanes,
     cut_pieces,
     find_lanes,
     highlight_excerpt,
@@ -21,6 +23,7 @@ from rubricate.reports.highlight import (
     legend_html,
 )
 from rubricate.spans import Span
+from shared_cases import shared_cases
 
 Covered = list[frozenset[tuple[int, str]]]
 
@@ -208,6 +211,11 @@ MARK = st.builds(
     st.sampled_from(["reference", "predicted"]),
     st.lists(SPAN, min_size=1, max_size=3, unique=True).map(lambda s: tuple(sorted(s))),
 )
+
+
+@pytest.mark.parametrize("case", shared_cases("lanes"), ids=lambda case: case["what"])
+def test_lanes_are_those_of_the_pages_with_scripts(case: dict[str, Any]) -> None:
+    assert assign_lanes(case["stretches"]) == case["lanes"]
 
 
 @given(st.lists(MARK, max_size=10))

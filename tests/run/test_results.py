@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from rubricate import Feature, Metadata, Rubric
 from rubricate.run import total_score
 from rubricate.run.results import Evidence, ItemResult
+from shared_cases import shared_cases
 
 FEATURES = st.lists(
     st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0, 0.1]), st.sampled_from(["", "", "g", "h"])),
@@ -18,6 +20,19 @@ FEATURES = st.lists(
         "c", tuple(Feature(str(i), "c", "text", weight=w, group=g) for i, (w, g) in enumerate(rows))
     )
 )
+
+
+@pytest.mark.parametrize("case", shared_cases("points"), ids=lambda case: case["what"])
+def test_totals_are_those_of_the_pages_with_scripts(case: dict[str, Any]) -> None:
+    features = tuple(
+        Feature(str(i), "c", "text", weight=weight, group=group)
+        for i, (weight, group) in enumerate(zip(case["weights"], case["groups"], strict=True))
+    )
+    floor = Metadata() if case["floor"] else Metadata(floor="none")
+    wanted = {str(i) for i, found in enumerate(case["found"]) if found}
+    total = total_score(Rubric("c", features, metadata=floor), wanted)
+    assert (total.score, total.maximum) == (case["score"], case["maximum"])
+    assert [total.points.get(f.id, 0.0) for f in features] == case["points"]
 
 
 def brute_force(rubric: Rubric, found: set[str]) -> float:

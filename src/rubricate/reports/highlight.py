@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Literal
 
 from rubricate.errors import Fault, InputError
@@ -108,18 +108,41 @@ def _badges(marks: Sequence[NoteMark]) -> Iterator[tuple[int, str]]:
             yield run.start, f"{'…' if earlier else ''}{number}{'…' if later else ''}"
 
 
+def assign_lanes(stretches: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the lane of each stretch: the first that is free along all of it.
+
+    Of two that begin together the longer comes first. ``frontend/src/lanes.ts`` says the same.
+
+    >>> assign_lanes([(0, 5), (3, 8), (5, 9)])
+    [0, 1, 0]
+    """
+    ends: list[int] = []
+    lanes = [0] * len(stretches)
+    for i in sorted(range(len(stretches)), key=lambda i: (stretches[i][0], -stretches[i][1])):
+        start, end = stretches[i]
+        lane = next((k for k, used in enumerate(ends) if used <= start), len(ends))
+        ends[lane : lane + 1] = [end]
+        lanes[i] = lane
+    return lanes
+
+
 def find_lanes(pieces: Sequence[Piece]) -> dict[tuple[int, int], int]:
     """Give each feature a line that no other feature has while they overlap."""
-    lanes: dict[tuple[int, int], int] = {}
-    held: dict[int, int] = {}
+    runs: list[tuple[int, list[Piece]]] = []
+    running: dict[int, list[Piece]] = {}
     for piece in pieces:
-        held = {n: lane for n, lane in held.items() if n in piece.states}
+        running = {number: own for number, own in running.items() if number in piece.states}
         for number in sorted(piece.states):
-            if number not in held:
-                free = (lane for lane in count() if lane not in held.values())
-                held[number] = next(free)
-            lanes[piece.start, number] = min(held[number], MAX_LANES - 1)
-    return lanes
+            if number not in running:
+                running[number] = []
+                runs.append((number, running[number]))
+            running[number].append(piece)
+    lanes = assign_lanes([(own[0].start, own[-1].end) for _, own in runs])
+    return {
+        (piece.start, number): min(lane, MAX_LANES - 1)
+        for (number, own), lane in zip(runs, lanes, strict=True)
+        for piece in own
+    }
 
 
 def highlight_note(text: str, marks: Sequence[NoteMark], *, sides: Sides | None = None) -> str:

@@ -204,7 +204,7 @@ def render_page(
         "page.html",
         title=title,
         style=template_text("report.css"),
-        script=template_text("report.js"),
+        script=packaged_text("reports", "built", "report.js"),
         lead=lead,
         warnings=list(warnings),
         footer=footer,

@@ -1,7 +1,7 @@
 """The checks of trust that a report shows, each with its section, remarks and filter.
 
-To add one: write its class here and add it to `CHECKS` (and to `scoring_notes.js`, if notes are to
-be filtered by it).
+To add one: write its class here and add it to `CHECKS`; and to ``frontend/src/viewer/data.ts`` if
+notes are to be filtered by it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ReportCheck:
 
     anchor: str
     title: str
-    #: The number that the viewer filters by; `scoring_notes.js` has the same.
+    #: The number that the viewer filters by; `viewer/data.ts` has the same.
     flag: int
 
     def add(self, seen: Seen) -> None:

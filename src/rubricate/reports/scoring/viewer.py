@@ -18,6 +18,7 @@ from urllib.parse import quote, urlencode
 import numpy as np
 
 from rubricate.arrays import F64, I64
+from rubricate.files import packaged_text
 from rubricate.reports.page import Cell, fill_template, template_text
 from rubricate.rubric import Feature, Rubric
 from rubricate.run import ItemResult, NoteResult, spans_text
@@ -171,12 +172,12 @@ def without_numbers(text: str) -> str:
 VIEWER = "report/notes.html"
 #: Notes in one file; each is read when one of its notes is looked at.
 CHUNK = 100
-#: What the viewer filters by, beside what the checks say; `scoring_notes.js` has the same numbers.
+#: What the viewer filters by, beside what the checks say; `viewer/data.ts` has the same numbers.
 CORRECTED, FAILED, UNLIKE = 1, 16, 32
 _INDEX = "the index goes here"
 #: Notes that one line names; the viewer has all of them.
 _NAMED = 8
-#: What the index says of each item, a sign for each; `scoring_notes.js` has the same.
+#: What the index says of each item, a sign for each; `viewer/data.ts` has the same.
 _BITS = {"stated": "1", "contradicted": "2", "not mentioned": "0", None: "-"}
 
 
@@ -306,7 +307,7 @@ def viewer_frame(
         "scoring_notes.html",
         title=title,
         style=template_text("report.css") + template_text("scoring_notes.css"),
-        script=template_text("scoring_review.js") + template_text("scoring_notes.js"),
+        script=packaged_text("reports", "built", "viewer.js"),
         index=Markup(_INDEX),
     )
     head, tail = page.split(_INDEX)
