@@ -170,6 +170,8 @@ def test_the_configuration_file_sets_options(folder: Path) -> None:
         ("[trust.drft]\n", "drift"),
         ("describe = 3\n", "table"),
         ("[describe\n", "TOML"),
+        (f"a = {'[' * 5000}{']' * 5000}\n", "TOML"),
+        (f"a = {'9' * 5000}\n", "TOML"),
     ],
 )
 def test_a_wrong_configuration_file_is_wrong_usage(text: str, near: str, folder: Path) -> None:
@@ -178,6 +180,38 @@ def test_a_wrong_configuration_file_is_wrong_usage(text: str, near: str, folder:
     done = run(*group.split())
     assert done.exit_code == 2, done.output
     assert "rubricate.toml" in done.stderr and near in done.stderr
+
+
+@pytest.mark.parametrize("text", ["tool.rubricate = 3\n", "tool = 'tool.rubricate'\n"])
+def test_a_shared_configuration_without_a_table_for_us_ends_no_command(
+    text: str, folder: Path
+) -> None:
+    Path("pyproject.toml").write_text(text, encoding="utf-8")
+    assert isinstance(run("describe", "notes.csv").exception, SystemExit | None)
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("score notes.csv --out out", "overwrite = true"),
+        ("score notes.csv --out out", "accept-log = true"),
+        ("score notes.csv --out out", "accept_log = true"),
+        ("score notes.csv --out out", "dask = 'tcp://10.0.0.1:8786'"),
+        ("trust report run notes.csv", "accept-edited = true"),
+        ("serve start", "others-may-read = true"),
+        ("serve start", "oidc = 'https://login.example'"),
+        ("serve verify .", "database = 'postgresql://me@db.example/notes'"),
+    ],
+)
+def test_a_configuration_file_of_others_lifts_no_guard_and_connects_nowhere(
+    command: str, line: str, folder: Path
+) -> None:
+    words = command.split()
+    table = words[0] if words[0] == "score" else ".".join(words[:2])
+    Path("rubricate.toml").write_text(f"[{table}]\n{line}\n", encoding="utf-8")
+    done = run(*words)
+    assert done.exit_code == 2 and "rubricate.toml" in done.stderr
+    assert f"--{line.split()[0].replace('_', '-')}" in done.stderr
 
 
 def test_errors_are_json_where_that_is_asked_for(folder: Path) -> None:

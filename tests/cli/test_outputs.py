@@ -264,6 +264,14 @@ def test_score_replaces_only_files_of_a_run(here: Path) -> None:
     assert (out / "letter.txt").read_text() == "mine"
 
 
+def test_a_run_inside_the_notes_is_refused_before_any_work(here: Path) -> None:
+    for out in (here / "in" / "brat" / "run", here / "model" / "a" / "run"):
+        words = placed("score in/brat --model model --no-report --out OUT", here, out)
+        done = run(*words)
+        assert done.exit_code == 2 and str(out) in done.stderr
+        assert not out.exists()
+
+
 def test_corrections_in_the_workbook_of_the_run_itself_are_not_replaced(here: Path) -> None:
     words = placed("score in/brat --model model --no-report --out OUT", here, here / "run")
     before = contents(here)

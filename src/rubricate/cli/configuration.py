@@ -2,22 +2,29 @@
 
 ``rubricate.toml`` in the current folder has one table for each command; ``pyproject.toml`` has the
 same tables under ``tool.rubricate``. Only one file is read: rubricate.toml, if there is one.
+
+The current folder may hold notes of others, and a configuration file among them. So a file cannot
+set options that replace results, switch off a check, or connect to other machines.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from rubricate.errors import ArgumentError, Fault, did_you_mean
+from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
 
 OWN, SHARED = Path("rubricate.toml"), Path("pyproject.toml")
 #: What finds our tables in a pyproject.toml without parsing it.
 _TABLE = b"tool.rubricate"
+#: Options that replace results or switch off a check, and options that connect to other machines.
+COMMAND_LINE_ONLY = frozenset({
+    "overwrite", "accept-log", "accept-edited", "others-may-read",
+    "dask", "host", "database", "oidc", "oidc-client", "behind-proxy",
+})  # fmt: skip
 
 
 class Configuration(NamedTuple):
@@ -34,17 +41,21 @@ def read_configuration(verbs: Iterable[str]) -> Configuration | None:
     """
     try:
         path = OWN if OWN.is_file() else SHARED
-        content = path.read_bytes() if path.is_file() else b""
+        if not path.is_file() or (path == SHARED and _TABLE not in path.read_bytes()):
+            return None
     except OSError:  # a current folder that may not be read has no configuration
         return None
-    if path == SHARED and _TABLE not in content:
-        return None
+    from rubricate.formats.rubric.trees import read_toml
+
     try:
-        tables: Any = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ArgumentError([Fault(f"not valid TOML: {error}", path)]) from error
+        tables: Any = read_toml(path)
+    except InputError as error:
+        raise ArgumentError(error.faults) from error
     if path == SHARED:
-        tables = tables.get("tool", {}).get("rubricate", {})
+        tool = tables.get("tool")
+        tables = tool.get("rubricate", {}) if isinstance(tool, dict) else {}
+        if not isinstance(tables, dict):
+            raise ArgumentError([Fault("tool.rubricate: must be a table, [tool.rubricate]", path)])
     faults = []
     known = list(verbs)
     for name, table in tables.items():
@@ -94,6 +105,8 @@ def option_defaults(command: click.Command, ctx: click.Context) -> dict[str, Any
         if name not in options:
             raise click.UsageError(f"{where}: no option {given!r}{did_you_mean(name, options)}")
         option = options[name]
+        if name in COMMAND_LINE_ONLY:
+            raise click.UsageError(f"{where}: give --{name} on the command line, not in a file")
         if f"--{name}" in option.secondary_opts:
             value = not value
         found[option.name or ""] = _checked(value, option, f"{where}: {given}")

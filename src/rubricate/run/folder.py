@@ -45,9 +45,10 @@ def check_folder(folder: Path) -> None:
     """Refuse to score into a folder where that would replace an input or what no run made.
 
     A run may lie among other files, inputs too: it replaces only files of its own names. What has
-    such a name must be of an earlier run: of a finished one, or of one that was stopped.
+    such a name must be of an earlier run: of a finished one, or of one that was stopped. It does
+    not lie inside an input, which would change while it is read.
     """
-    refuse_inputs(folder, above=False)
+    refuse_inputs(folder, above=False, inside=False)
     for name in (*PRODUCTS, LOG, *_STORES, *REPORT):
         refuse_inputs(folder / name)
     # A store that was killed while it was thrown away has lost its plan, and has some batches.
