@@ -18,7 +18,7 @@ from rubricate.cli import main
 from rubricate.errors import InputError
 from rubricate.formats.spreadsheets import read_sheets
 from rubricate.run.folder import PENDING, accept_log
-from rubricate.run.writing import LOG, RUN, log_state, read_log
+from rubricate.run.writing import LOG, RUN, TIMES, log_state, read_log, set_log
 from rubricate.trust import run_history, verify_run
 
 NOTES = ["open-notes", "--where", "case=0", "--where", "split=test"]
@@ -180,6 +180,41 @@ def test_without_run_json_nothing_says_that_a_log_is_right(scored: Path) -> None
         assert done.exit_code == 1 and "--accept-log" in done.stderr
     assert run(*SCORE, "--out", scored, "--accept-log").exit_code == 0
     assert any(entry["kind"] == "accepted" for entry in read_log(scored))
+
+
+@pytest.mark.parametrize("said", [None, "x", {}, {"decisions": "many"}])
+@pytest.mark.parametrize("edit", [lambda log: None, cut, lambda log: log.unlink()])
+def test_a_run_that_does_not_name_its_log_takes_none(
+    scored: Path, edit: Callable[[Path], object], said: object
+) -> None:
+    """Otherwise who deletes one line of run.json could start over with any log."""
+    edit(scored / LOG)
+    for name in (RUN, TIMES):
+        record = {**json.loads((scored / name).read_text()), "log": said}
+        if said is None:
+            del record["log"]
+        (scored / name).write_text(json.dumps(record))
+    for command in ([*SCORE, "--out", scored, "--overwrite"], ["trust", "history", scored]):
+        done = run(*command)
+        assert done.exit_code == 1 and "--accept-log" in done.stderr
+    assert run("trust", "verify", scored).exit_code == 1
+
+
+def test_the_workbook_tells_of_a_log_that_was_rewritten_together_with_run_json(
+    scored: Path,
+) -> None:
+    rewrite(scored / LOG)
+    set_log(scored, log_state(scored))
+    done = run("trust", "verify", scored)
+    assert done.exit_code == 1 and LOG in done.stdout and "scores.xlsx" in done.stdout
+
+
+@pytest.mark.parametrize("said", ["[]", "{}", '{"log": 3}', '{"log": [3, {"seal": null}]}'])
+def test_a_damaged_record_of_a_move_vouches_for_no_log(scored: Path, said: str) -> None:
+    (scored / RUN).unlink()
+    (scored / PENDING).write_text(said)
+    done = run(*SCORE, "--out", scored, "--overwrite")
+    assert done.exit_code == 1 and isinstance(done.exception, SystemExit)
 
 
 def test_a_log_whose_lines_do_not_fit_is_accepted_by_nothing(scored: Path) -> None:

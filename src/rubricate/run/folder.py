@@ -86,13 +86,13 @@ def log_problem(folder: Path) -> str:
             return f"there is no {RUN} that knows this log of decisions"
         return ""
     if not known:
-        return ""
+        return f"{RUN} does not say which log of decisions is right"
     state = log_state(folder)
     for one in known:
         if one.items() <= state.items():
             return ""
     seal, last = state["seal"], known[-1]
-    if "seal" in last and last["seal"] != seal:
+    if last["seal"] != seal:
         n_known, n_now = last["seal"]["decisions"], seal["decisions"]
         if not (folder / LOG).is_file():
             return f"the log of decisions is gone; the run knows {n_known:,} decisions"
@@ -105,21 +105,31 @@ def log_problem(folder: Path) -> str:
 def _known_states(folder: Path) -> list[dict[str, Any]] | None:
     """Return the states of the log that a run knows; None if the folder names no run.
 
-    While a run is moved into place, these are the state before and the one after.
+    While a run is moved into place, these are the state before and the one after. There are none
+    where run.json does not say how long its log is.
     """
     if not (folder / RUN).exists():
         if not (folder / PENDING).is_file():
             return None
-        states: list[dict[str, Any]] = read_json(folder / PENDING)["log"]
-        return states
-    known: dict[str, Any] = {}
-    record = read_record(folder)
-    if "log" in record:
-        known["seal"] = record["log"]
+        states = read_json(folder / PENDING).get("log")
+        return (
+            [one for one in states if isinstance(one, dict) and _is_seal(one.get("seal"))]
+            if isinstance(states, list)
+            else []
+        )
+    # A seal that was deleted must not make every log the right one.
+    seal = read_record(folder).get("log")
+    if not _is_seal(seal):
+        return []
+    known: dict[str, Any] = {"seal": seal}
     with suppress(OSError, ValueError, AttributeError):
         said = json.loads((folder / TIMES).read_text(encoding="utf-8")).get("log")
         known |= {name: said[name] for name in ("entries", "head")} if said else {}
-    return [known] if known else []
+    return [known]
+
+
+def _is_seal(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("decisions"), int)
 
 
 def accept_log(folder: str | Path) -> bool:

@@ -10,9 +10,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 import shutil
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Generic, TypedDict, cast
@@ -170,6 +173,25 @@ class RunTables:
         self._scores.add(result)
         for item in result.items:
             self._items.add((result, item))
+
+
+def workbook_seal(path: Path) -> str:
+    """Return the hash over all decisions that a workbook names, as `RunTables` wrote it.
+
+    Return an empty text for a workbook that is none, or that another program saved.
+    """
+    damaged = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error)
+    with suppress(*damaged), zipfile.ZipFile(path) as archive:
+        sheets = [one for one in archive.infolist() if "/worksheets/" in one.filename]
+        if sheets and sheets[-1].file_size < _LARGEST_EXPLANATION:
+            found = _SEAL_CELL.search(archive.read(sheets[-1]))
+            return found[1].decode() if found else ""
+    return ""
+
+
+#: The last sheet explains columns, and ends with what is known of the log.
+_LARGEST_EXPLANATION = 1_000_000
+_SEAL_CELL = re.compile(rb">sha256</t></is></c><c[^>]*><is><t[^>]*>([0-9a-f]{64})</t>")
 
 
 def _sheet_columns(sheet: str, names: Iterable[str]) -> list[SheetColumn]:

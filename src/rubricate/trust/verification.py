@@ -10,6 +10,7 @@ from typing import Literal
 from rubricate.batch import BatchStore
 from rubricate.errors import Fault, InputError, UnknownNameError, option
 from rubricate.files import file_hash, is_plain_name
+from rubricate.formats.encoding import Json
 from rubricate.run.folder import check_log, log_problem
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, certainty
@@ -19,6 +20,7 @@ from rubricate.run.writing import (
     LOG,
     RUN,
     TIMES,
+    WORKBOOK,
     LogState,
     RunRecord,
     held,
@@ -26,6 +28,7 @@ from rubricate.run.writing import (
     logged_correction,
     read_log,
     read_record,
+    workbook_seal,
 )
 
 FileStatus = Literal["unchanged", "changed", "missing", "unsafe name", "not covered"]
@@ -81,7 +84,8 @@ def verify_run(folder: str | Path) -> RunVerification:
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "scores.csv").write_text("note", encoding="utf-8")
-    >>> wanted = '{"outputs": {"scores.csv": "' + "0" * 64 + '"}}'
+    >>> log = '"log": {"decisions": 0, "sha256": "' + "0" * 64 + '"}'
+    >>> wanted = '{"outputs": {"scores.csv": "' + "0" * 64 + '"}, ' + log + "}"
     >>> _ = (folder / "run.json").write_text(wanted, encoding="utf-8")
     >>> [(one.name, one.status) for one in verify_run(folder).differing]
     [('scores.csv', 'changed')]
@@ -105,7 +109,7 @@ def _verified_log(folder: Path, record: RunRecord) -> tuple[list[VerifiedFile], 
     """Check the log against the one that the run knows; return the result and the log's state."""
     try:
         problem, state = log_problem(folder), log_state(folder)
-        tables = [entry["sha256"] for entry in read_log(folder) if entry["kind"] == "tables"]
+        entries = [one for one in read_log(folder) if one["kind"] in ("tables", "accepted")]
     except InputError as error:
         place = f"line {error.faults[0].line}, or the one before, is not what was written"
         return [VerifiedFile(LOG, "changed", place)], None
@@ -115,10 +119,21 @@ def _verified_log(folder: Path, record: RunRecord) -> tuple[list[VerifiedFile], 
     if not is_there:
         return [], None
     outputs = record["outputs"]
+    tables = [one["sha256"] for one in entries if one["kind"] == "tables"]
     if tables and any(outputs.get(name) != sha for name, sha in tables[-1].items()):
         return [VerifiedFile(LOG, "changed", "its last tables are not those of run.json")], state
+    # The workbook is a second place for the hash: run.json is easier to edit.
+    accepted = [seal for one in entries if one["kind"] == "accepted" for seal in _seals(one)]
+    if workbook_seal(folder / WORKBOOK) not in ("", state["seal"]["sha256"], *accepted):
+        return [VerifiedFile(LOG, "changed", f"{WORKBOOK} has the hash of another log")], state
     whole = f"{state['entries']} lines, each bound to the one before"
     return [VerifiedFile(LOG, "unchanged", whole)], state
+
+
+def _seals(accepted: Json) -> Iterator[str]:
+    """Yield the hashes that the run knew before another log was accepted."""
+    for state in accepted.get("known") or ():
+        yield str(state["seal"]["sha256"])
 
 
 def _verified(folder: Path, name: str, wanted: str) -> VerifiedFile:
