@@ -15,9 +15,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "scripts" / "reader"))
+TRAINING = HERE.parent / "training"
+sys.path.insert(0, str(TRAINING))
 
-from reading import CONTRA, STATED, UNSAID, read_mixed  # noqa: E402
+from note_sets import CONTRA, STATED, UNSAID, read_mixed  # noqa: E402
+
 from rubricate import Feature  # noqa: E402
 from rubricate.effects.decisions import LabelledNote, NamedSet, load_set  # noqa: E402
 from rubricate.effects.effect import Effect, ablate  # noqa: E402
@@ -29,7 +31,7 @@ LABELS = {STATED: "stated", CONTRA: "contradicted", UNSAID: "not mentioned"}
 def mixed(step: int) -> NamedSet:
     """Return every so many of the mixed notes."""
     notes = []
-    for note in read_mixed(HERE.parent / "scripts" / "reader" / "mixed")[::step]:
+    for note in read_mixed(TRAINING / "data" / "mixed")[::step]:
         rubric = Rubric("c", tuple(Feature(str(k), "c", r[0]) for k, r in enumerate(note["rows"])))
         labels = {str(k): LABELS[row[1]] for k, row in enumerate(note["rows"])}
         notes.append(LabelledNote(note["id"], note["text"], rubric, labels))

@@ -1,8 +1,8 @@
 """What each switch of `fit` brings: ten notes of a case the network never saw, and its test notes.
 
-The network must not know the case: the run ``new`` of `scripts/train_matcher.py` leaves the deep
-cases 5 to 9 out; `benchmarks/encoder_fit.py` shows how its weights become a model folder. The
-case's other training notes are there without their annotations. One thread, one seed.
+The network must not know the case: the run ``new`` of `training/earlier/train_matcher.py` leaves
+the deep cases 5 to 9 out; `benchmarks/encoder_fit.py` shows how its weights become a model
+folder. The case's other training notes are there without their annotations. One thread, one seed.
 
 Run: python benchmarks/encoder_switches.py --model .neural/new/model --case 5
 """

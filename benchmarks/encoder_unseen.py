@@ -1,9 +1,9 @@
 """An encoder on cases kept out of its training: figures and notes per second.
 
-By default the shipped one, on the 26 small cases that `scripts/train_matcher.py` holds out (all
-with case number 5k + 4). Time is processor time of one thread, so that a busy machine does not
-count. With ``--model`` and ``--cases`` any folder that `scripts/ship_matcher.py` wrote, on the test
-notes of other cases.
+By default the shipped one, on the 26 small cases that `training/earlier/train_matcher.py` holds out
+(all with case number 5k + 4). Time is processor time of one thread, so that a busy machine does not
+count. With ``--model`` and ``--cases`` any folder that `training/earlier/ship_matcher.py`
+wrote, on the test notes of other cases.
 
 Run: python benchmarks/encoder_unseen.py [--every 1] [--model FOLDER --cases 5 6 7 8 9]
 """

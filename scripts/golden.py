@@ -29,11 +29,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "reader"))
+sys.path.insert(0, str(HERE.parent / "training"))
 
 import numpy as np  # noqa: E402
+from note_sets import read_mixed  # noqa: E402
+from texts import DATA, OTHER_TEXTS, read_texts  # noqa: E402
 
-from reading import read_mixed  # noqa: E402
 from rubricate import Feature, load_corpus  # noqa: E402
 from rubricate.corpus import Note  # noqa: E402
 from rubricate.effects.cases import LINES, read_cases  # noqa: E402
@@ -65,7 +66,7 @@ class GoldenSet(NamedTuple):
 
 def mixed(step: int) -> GoldenSet:
     """Return every so many of the mixed notes, which have all three outcomes."""
-    notes = read_mixed(HERE / "reader" / "mixed")[::step]
+    notes = read_mixed(DATA / "mixed")[::step]
     return GoldenSet(
         "mixed", tuple((_rubric([row[0] for row in n["rows"]]), n["text"]) for n in notes)
     )
@@ -87,7 +88,7 @@ def probes() -> GoldenSet:
 def no_notes() -> GoldenSet:
     """Return texts that are no clinical notes."""
     rubric = _rubric(["Fever", "Chest pain on exertion", "Smoker", "Plan: blood test ordered"])
-    texts = (path.read_text(encoding="utf-8") for path in sorted((HERE / "no_notes").glob("*.txt")))
+    texts = read_texts(OTHER_TEXTS).values()
     return GoldenSet("no-notes", tuple((rubric, text) for text in texts))
 
 

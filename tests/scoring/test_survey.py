@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_a_note_without_a_case_has_a_reason_of_its_own() -> None:
 
 
 NO_NOTES = sorted((Path(__file__).parents[1] / "resources" / "no_notes").glob("*.txt"))
-FITTED = Path(__file__).parents[2] / "scripts" / "no_notes"
+FITTED = Path(__file__).parents[2] / "training" / "data" / "other_texts.jsonl"
 RUBRIC = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
 
 
@@ -90,7 +91,8 @@ def embedded() -> Corpus:
 
 
 def test_the_texts_of_the_test_are_not_those_of_the_fit() -> None:
-    fitted = {path.read_text(encoding="utf-8") for path in FITTED.glob("*.txt")}
+    lines = FITTED.read_text(encoding="utf-8").splitlines()
+    fitted = {json.loads(line)["text"] for line in lines}
     assert len(NO_NOTES) == len(fitted) == 40
     assert not fitted & set(texts().values())
 

@@ -1,7 +1,7 @@
 """A first look at all notes: identical ones, those that do not read like notes, corrections.
 
 The words and the rule by which a text reads like an English clinical note of its case lie beside
-this module (``note_words.tsv``, ``readable.json``); both are made by ``scripts/fit_readable.py``.
+this module (``note_words.tsv``, ``readable.json``); both are made by ``training/fit_readable.py``.
 Texts on the rubric's matter that are of no patient are told by `rubricate.scoring.other_texts`.
 """
 

@@ -341,7 +341,7 @@ class CreditModel:
             missing = sorted(set(SIGNS) - (set(named) & set(value["weights"])))
             raise ValueError(
                 f"the model has other signs than the program: unknown {unknown}, missing "
-                f"{missing}. Make it again with scripts/learn_credit.py"
+                f"{missing}. Make it again with training/learn_credit.py"
             )
         if len(hidden.into) != len(named):
             raise ValueError(f"{len(named)} signs, but {len(hidden.into)} rows of the hidden layer")
