@@ -154,23 +154,22 @@ def _plain(value: object) -> Any:
 
 def readings(golden: GoldenSet) -> Iterator[Any]:
     """Yield how each note is read, before any feature is known."""
-    from rubricate.matchers.wording.reading import read_note
+    from rubricate.matchers.wording.reading import read_columns
     from rubricate.reading.diagnoses import find_diagnoses
-    from rubricate.reading.measurements import child_years, find_measurements
-    from rubricate.reading.note import read_text
-    from rubricate.reading.sections import find_sections
+    from rubricate.reading.note import read_note
     from rubricate.reading.senses import find_senses
-    from rubricate.reading.subjects import contexts_of
-    from rubricate.reading.tests import named_tests
-    from rubricate.reading.tokens import find_tokens
+
+    columns = ("text", "tokens", "starts", "clause", "scope", "cue", "negations", "quantities",
+               "quantity_starts", "clauses")  # fmt: skip
 
     for text in dict.fromkeys(text for _, text in golden.notes):
-        lexical, tokens = read_note(text), find_tokens(text)
+        lexical, note = read_columns(text), read_note(text)
         yield _plain({
-            "text": read_text(text), "contexts": contexts_of(text), "sections": find_sections(text),
-            "measured": find_measurements(text), "years": child_years(text),
-            "tests": named_tests(text), "senses": find_senses(text, tokens),
-            "diagnoses": find_diagnoses(text, tokens),
+            "text": {name: getattr(note, name) for name in columns},
+            "contexts": note.contexts, "sections": note.sections,
+            "measured": note.measurements, "years": note.child_years,
+            "tests": note.tests, "senses": find_senses(text, note.raw),
+            "diagnoses": find_diagnoses(text, note.raw),
             "lexical": [lexical.clause, lexical.item, lexical.scope, lexical.cue],
         })  # fmt: skip
 
@@ -197,7 +196,7 @@ def requirements(golden: GoldenSet) -> Iterator[Any]:
 
 def verdicts(golden: GoldenSet) -> Iterator[Any]:
     """Yield what every rule says of the words that the lexicon finds for a feature."""
-    from rubricate.reading.note import find_place, read_text
+    from rubricate.reading.note import find_place, read_note
     from rubricate.requirement.asked import read_asked
     from rubricate.requirement.tests import asks_for_test
     from rubricate.rules.beside import says_nothing_of_now, why_surely_not
@@ -209,11 +208,11 @@ def verdicts(golden: GoldenSet) -> Iterator[Any]:
     from rubricate.rules.tests import find_ordered
 
     for rubric, text, said in _found_by_lexicon(golden):
-        reading = read_text(text)
+        reading = read_note(text)
         for feature in rubric:
             items = (
                 find_planned(feature.text, reading),
-                judge_measured(feature.wordings, text),
+                judge_measured(feature.wordings, reading),
                 judge_diagnosis(feature.text, reading, []),
                 asks_for_test(feature.text) and find_ordered(feature.text, reading),
             )
@@ -229,10 +228,10 @@ def verdicts(golden: GoldenSet) -> Iterator[Any]:
                 "feature": wording[key], "spans": spans,
                 "rules": [[check(asked, place) for check in _CHECKS.values()]
                           for asked in read_asked(wording[key])],
-                "surely not": why_surely_not(wording[key], text, spans),
-                "nothing of now": says_nothing_of_now(wording[key], text, spans),
-                "explained": explain_contradiction(wording[key], text, spans),
-                "number": gives_asked_number(wording[key], text, spans),
+                "surely not": why_surely_not(wording[key], reading, spans),
+                "nothing of now": says_nothing_of_now(wording[key], reading, spans),
+                "explained": explain_contradiction(wording[key], reading, spans),
+                "number": gives_asked_number(wording[key], reading, spans),
             })  # fmt: skip
 
 

@@ -40,7 +40,7 @@ from rubricate.matchers.wording.logistic import (
     calibrate,
     one_blas_thread,
 )
-from rubricate.matchers.wording.reading import NoteReading, read_note
+from rubricate.matchers.wording.reading import NoteColumns, read_columns
 from rubricate.matchers.wording.relation import COLUMNS, all_columns
 from rubricate.matchers.wording.shared import (
     LOGITS_AROUND,
@@ -108,7 +108,7 @@ def common_words(sets: Mapping[str, Corpus]) -> tuple[str, ...]:
 
 def read_sets(
     sets: Mapping[str, Corpus], draft: SharedModel, parts: Sequence[Translation]
-) -> Iterator[tuple[str, PreparedRubric, JudgedNote, NoteReading, list[str]]]:
+) -> Iterator[tuple[str, PreparedRubric, JudgedNote, NoteColumns, list[str]]]:
     """Yield the notes of each set with their rubrics, prepared with wordings of other cases."""
     for name, corpus in sets.items():
         prepared: dict[str, PreparedRubric] = {}
@@ -117,7 +117,7 @@ def read_sets(
             if case not in prepared:
                 own = replace(draft, translation=parts[part_of(case)])
                 prepared[case] = own.prepare(corpus.rubric(case))
-            reading = read_note(judged.note.text)
+            reading = read_columns(judged.note.text)
             if len(reading):
                 stems = [stem(token.form) for token in reading.tokens]
                 yield name, prepared[case], judged, reading, stems

@@ -37,7 +37,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ZeroDivisionError(text)
         return find(text, *rest)  # type: ignore[arg-type]
 
-    place.read_text.cache_clear()
+    place.read_note.cache_clear()
     monkeypatch.setattr(place, "find_negations", broken)
 
 

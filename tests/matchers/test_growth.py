@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from types import FrameType
 from typing import Any
 
@@ -11,11 +12,10 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.matchers import fit_matcher
-from rubricate.matchers.wording.reading import read_note
+from rubricate.matchers.wording.reading import read_columns
 from rubricate.reading.negation import find_negations
-from rubricate.reading.note import read_text
+from rubricate.reading.note import NoteReading
 from rubricate.reading.quantities import find_quantities
-from rubricate.reading.subjects import find_contexts
 
 #: Short words are marked for some, which long texts repeat.
 FEATURES = {
@@ -54,11 +54,21 @@ def grows_no_faster(work: Callable[[str], object], unit: str, n: int) -> bool:
     return twice < 2.3 * once + 2000
 
 
+#: The lookups of a reading.
+LOOKUPS = [name for name, own in vars(NoteReading).items() if isinstance(own, cached_property)]
+
+
+def look_up(text: str) -> object:
+    """Make every lookup of a note."""
+    note = NoteReading(text)
+    return [getattr(note, name) for name in LOOKUPS]
+
+
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize(
     "work",
-    [find_negations, find_contexts, find_quantities, read_note, read_text.__wrapped__],
-    ids=["negations", "contexts", "quantities", "reading", "contradictions"],
+    [find_negations, find_quantities, read_columns, look_up],
+    ids=["negations", "quantities", "columns", "lookups"],
 )
 def test_reading_a_text_is_linear(work: Callable[[str], object], unit: str) -> None:
     assert grows_no_faster(work, unit, 400)

@@ -7,7 +7,7 @@ import pytest
 from rubricate import Feature, Rubric
 from rubricate.matchers.holding import hold_to_values
 from rubricate.matchers.predictions import Found, NoteFindings
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.rows import Contradiction
 
 
@@ -15,7 +15,7 @@ def held(feature: str, text: str, words: list[str], chance: float = 0.6) -> Note
     rubric = Rubric("c", (Feature("1", "c", feature),))
     spans = [((text.index(one), text.index(one) + len(one)),) for one in words]
     found = [Found("1", one, 0.9, "") for one in spans]
-    return hold_to_values(rubric, read_text(text), NoteFindings(found, {"1": chance}))
+    return hold_to_values(rubric, read_note(text), NoteFindings(found, {"1": chance}))
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.matchers import fit_matcher
 from rubricate.matchers.lexicon.matcher import findings_from_rubric
 from rubricate.matchers.wording.profile import read_feature
-from rubricate.matchers.wording.reading import read_note
+from rubricate.matchers.wording.reading import read_columns
 from rubricate.reading.clean import clean_text
-from rubricate.reading.measurements import find_measurements
+from rubricate.reading.note import read_note
 from rubricate.reading.tokens import CueTable
 from rubricate.requirement.asked import read_asked
 from rubricate.requirement.checklist import asked_topic, assessed_wording, plain_wording
@@ -204,7 +204,7 @@ def test_the_words_of_every_list_of_cues_are_read_in_time(joint: str) -> None:
     assert len(lists) > 100
 
     def read(text: str) -> object:
-        return read_note(text), find_measurements(text)
+        return read_columns(text), read_note(text).measurements
 
     slow = {}
     for name, words in lists.items():

@@ -7,7 +7,7 @@ import pytest
 from rubricate import Feature, load_corpus
 from rubricate.matchers.literal import DISPUTED, LITERAL, hold_to_mentions
 from rubricate.matchers.predictions import OVERRULED, Found, NoteFindings
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.requirement.asked import read_asked
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
@@ -36,7 +36,7 @@ def held(
         {"1": chance},
         {"1": Contradiction(span(against), 0.9, "denied")} if against else {},
     )
-    return hold_to_mentions(Rubric("c", (Feature("1", "c", wording),)), read_text(text), said)
+    return hold_to_mentions(Rubric("c", (Feature("1", "c", wording),)), read_note(text), said)
 
 
 def test_a_mention_beats_silence_in_a_patients_story() -> None:
@@ -89,7 +89,7 @@ def test_a_rule_is_surer_than_a_mention() -> None:
     text = f"{STORY}Fever? My fever was 36.6."
     rule = NoteFindings([], {"1": 0.05}, {"1": Contradiction(((0, 5),), None, "says T 36.6")})
     rubric = Rubric("c", (Feature("1", "c", "Fever"),))
-    assert not hold_to_mentions(rubric, read_text(text), rule).found
+    assert not hold_to_mentions(rubric, read_note(text), rule).found
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_is_ordered_begun_or_thought_of_has_rules_of_its_own(wording: str) 
 
 def test_what_is_left_out_stays_as_it_was_found() -> None:
     rubric = Rubric("c", (Feature("1", "c", "Fever"),))
-    reading = read_text("I had fever, my head hurt.")
+    reading = read_note("I had fever, my head hurt.")
     nothing = NoteFindings([], {"1": 0.1})
     assert hold_to_mentions(rubric, reading, nothing).found
     assert hold_to_mentions(rubric, reading, nothing, {"1"}) == nothing
@@ -158,7 +158,7 @@ def plain_features() -> list[str]:
 
 def stated(wording: str, text: str) -> bool:
     """Tell whether a text states a wording by a mention of it."""
-    mentions = find_mentions(wording, read_asked(wording)[0], read_text(text))
+    mentions = find_mentions(wording, read_asked(wording)[0], read_note(text))
     return any(one.why is None for one in mentions)
 
 

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubricate.reading.subjects import find_contexts
+from rubricate.reading.note import read_note
 
 
 def triples(text: str) -> list[tuple[str, str, str]]:
-    return [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in find_contexts(text)]
+    return [
+        (c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in read_note(text).contexts
+    ]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_the_past(text: str, expected: list[tuple[str, str, str]]) -> None:
     ],
 )
 def test_fears_and_guesses(text: str, kind: str, scope: str) -> None:
-    [context] = find_contexts(text)
+    [context] = read_note(text).contexts
     assert (context.kind, context.scope_span.text(text)) == (kind, scope)
 
 
@@ -130,7 +132,7 @@ WORDS = (
 @given(st.lists(st.sampled_from(WORDS.split(" ")), max_size=14))
 def test_contexts_are_valid(words: list[str]) -> None:
     text = " ".join(words)
-    for context in find_contexts(text):
+    for context in read_note(text).contexts:
         scope = context.scope_span
         assert scope.end <= len(text) and context.cue_span.end <= len(text)
         assert scope.text(text).strip() == scope.text(text) != ""
@@ -143,5 +145,5 @@ def test_contexts_are_valid(words: list[str]) -> None:
 
 @given(st.text(max_size=80))
 def test_any_text_is_accepted(text: str) -> None:
-    for context in find_contexts(text):
+    for context in read_note(text).contexts:
         assert context.scope_span.end <= len(text)

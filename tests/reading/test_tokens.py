@@ -13,7 +13,6 @@ from rubricate.reading.tokens import (
     find_words,
     phrase_key,
     stem,
-    tokens_of,
     word_form,
 )
 
@@ -179,8 +178,3 @@ def test_other_words_stay_apart(one: str, other: str) -> None:
 def test_a_stem_is_never_longer_by_much(form: str) -> None:
     assert len(stem(form)) <= len(form) + 3
     assert bool(stem(form)) == bool(form)
-
-
-def test_tokens_kept_of_a_text_are_those_found_in_it() -> None:
-    text = "58yoM c/o N/V x3wks,\nw/o CP."
-    assert list(tokens_of(text)) == find_tokens(text) == list(tokens_of(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from marked_words import read, told
 
+from rubricate.reading.note import read_note
 from rubricate.rules.beside import asks_for_now, says_nothing_of_now, why_surely_not
 from rubricate.rules.registry import TYPE, why_contradicted
 
@@ -56,7 +57,7 @@ from rubricate.rules.registry import TYPE, why_contradicted
 )
 def test_signs_beside_the_words(feature: str, text: str, words: str, said: str | None) -> None:
     start = text.index(words)
-    assert told(why_surely_not(feature, text, [(start, start + len(words))])) == said
+    assert told(why_surely_not(feature, read_note(text), [(start, start + len(words))])) == said
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,9 @@ def test_other_features_may_be_of_any_time(feature: str) -> None:
     ],
 )
 def test_earlier_times(feature: str, sentence: str) -> None:
-    assert says_nothing_of_now(feature, f"Seen now. {sentence}. Plan to follow.", [(12, 20)])
+    assert says_nothing_of_now(
+        feature, read_note(f"Seen now. {sentence}. Plan to follow."), [(12, 20)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,7 @@ def test_earlier_times(feature: str, sentence: str) -> None:
     ],
 )
 def test_what_is_decided_now_or_has_no_time_is_left(feature: str, sentence: str) -> None:
-    assert not says_nothing_of_now(feature, sentence, [(0, 5)])
+    assert not says_nothing_of_now(feature, read_note(sentence), [(0, 5)])
 
 
 @pytest.mark.parametrize(
@@ -166,4 +169,5 @@ def test_what_is_decided_now_or_has_no_time_is_left(feature: str, sentence: str)
     ],
 )
 def test_what_hangs_on_a_condition_is_not_ordered(feature: str, marked: str) -> None:
-    assert says_nothing_of_now(feature, *read(marked))
+    text, spans = read(marked)
+    assert says_nothing_of_now(feature, read_note(text), spans)

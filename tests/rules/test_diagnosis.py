@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.requirement.diagnoses import asked_diagnoses
 from rubricate.rules.diagnosis import another_diagnosis, judge_assessed, judge_diagnosis
 
 
 def said_of(feature: str, text: str) -> dict[str, list[str]]:
-    found = judge_assessed(feature, read_text(text))._asdict()
+    found = judge_assessed(feature, read_note(text))._asdict()
     return {kind: [text[a:b] for a, b in spans] for kind, spans in found.items() if spans}
 
 
@@ -45,7 +45,7 @@ def test_what_asks_for_nothing_but_a_diagnosis(feature: str, asks: bool) -> None
     ],
 )
 def test_words_that_name_only_other_diagnoses(feature: str, words: str, other: bool) -> None:
-    said = another_diagnosis(feature, read_text(words), [(0, len(words))])
+    said = another_diagnosis(feature, read_note(words), [(0, len(words))])
     assert (said is not None) is other
 
 
@@ -80,7 +80,7 @@ def test_what_an_assessment_says(feature: str, text: str, said: dict[str, list[s
 
 def test_words_beside_an_assessment_are_not_kept() -> None:
     text = "Loose stools for a week.\nA: IBS"
-    reading, words = read_text(text), [(0, 12)]
+    reading, words = read_note(text), [(0, 12)]
     said = judge_diagnosis("Differential: coeliac disease", reading, [words])
     assert said is not None
     assert said.kept == (False,)
@@ -102,4 +102,4 @@ def test_words_beside_an_assessment_are_not_kept() -> None:
 def test_a_kind_is_stated_by_its_name_with_further_words(
     feature: str, text: str, stated: bool
 ) -> None:
-    assert bool(judge_assessed(feature, read_text(text)).considered) is stated
+    assert bool(judge_assessed(feature, read_note(text)).considered) is stated

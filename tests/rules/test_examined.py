@@ -2,6 +2,7 @@
 
 import pytest
 
+from rubricate.reading.note import read_note
 from rubricate.rules.examined import asked_examination, find_examined
 
 
@@ -26,12 +27,12 @@ def test_examinations_are_asked_for(feature: str, examination: str | None) -> No
 
 
 def test_any_result_shows_that_it_was_done() -> None:
-    assert find_examined("guarding", "no rebound or guarding").done
-    assert find_examined("fundoscopy", "discs sharp").done
-    assert not find_examined("fundoscopy", "spinal discs").done
+    assert find_examined("guarding", read_note("no rebound or guarding")).done
+    assert find_examined("fundoscopy", read_note("discs sharp")).done
+    assert not find_examined("fundoscopy", read_note("spinal discs")).done
 
 
 def test_not_done_is_said_of_one_thing_between_commas() -> None:
     text = "lungs clear, heart not auscultated"
-    assert find_examined("lungs", text).done
-    assert find_examined("lungs", "lungs and heart not examined").undone
+    assert find_examined("lungs", read_note(text)).done
+    assert find_examined("lungs", read_note("lungs and heart not examined")).undone

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.requirement.asked import read_asked
 from rubricate.rules.mentions import Cue, Mention, find_mentions, is_unlike_notes, mention_cues
 
@@ -11,7 +11,7 @@ def mention_in(example: str) -> Mention | None:
     """Return the mention of what an example has in braces, at that place."""
     before, words, after = example.replace("}", "{").split("{")
     asked = read_asked(words)[0]
-    found = find_mentions(words, asked, read_text(before + words + after))
+    found = find_mentions(words, asked, read_note(before + words + after))
     return next((one for one in found if one.start == len(before)), None)
 
 
@@ -52,7 +52,7 @@ def test_the_table_has_each_phrase_once_a_side() -> None:
     ],
 )
 def test_spelling_and_endings_do_not_matter(wording: str, text: str, found: str) -> None:
-    mentions = find_mentions(wording, read_asked(wording)[0], read_text(text))
+    mentions = find_mentions(wording, read_asked(wording)[0], read_note(text))
     assert [text[one.start : one.end] for one in mentions] == [found]
 
 
@@ -67,11 +67,11 @@ def test_spelling_and_endings_do_not_matter(wording: str, text: str, found: str)
     ],
 )
 def test_parts_of_other_words_are_no_mention(wording: str, text: str) -> None:
-    assert not list(find_mentions(wording, read_asked(wording)[0], read_text(text)))
+    assert not list(find_mentions(wording, read_asked(wording)[0], read_note(text)))
 
 
 def test_a_patients_story_and_a_fragment_are_unlike_notes() -> None:
     note = "The patient is a 50-year-old man who presents with a cough. " * 3
-    assert is_unlike_notes("I took my pills. " * 10)
-    assert is_unlike_notes("Cough, fever")
-    assert not is_unlike_notes(note)
+    assert is_unlike_notes(read_note("I took my pills. " * 10))
+    assert is_unlike_notes(read_note("Cough, fever"))
+    assert not is_unlike_notes(read_note(note))

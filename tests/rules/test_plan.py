@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rubricate.files import packaged_text
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.rules.plan import asks_when_to_return, find_planned, only_goes_on
 
 
@@ -30,7 +30,7 @@ from rubricate.rules.plan import asks_when_to_return, find_planned, only_goes_on
     ],
 )
 def test_what_the_plan_begins(feature: str, text: str, words: str | None) -> None:
-    found = [text[slice(*span)] for span in find_planned(feature, read_text(text))]
+    found = [text[slice(*span)] for span in find_planned(feature, read_note(text))]
     assert found == ([words] if words else [])
 
 
@@ -50,7 +50,7 @@ def test_what_the_plan_begins(feature: str, text: str, words: str | None) -> Non
     ],
 )
 def test_advice_when_to_come_back(text: str, words: str | None) -> None:
-    found = [text[slice(*x)] for x in find_planned("Return precautions given", read_text(text))]
+    found = [text[slice(*x)] for x in find_planned("Return precautions given", read_note(text))]
     assert found == ([words] if words else [])
 
 
@@ -68,5 +68,5 @@ def test_every_word_for_going_on_keeps_a_drug_from_being_begun() -> None:
             _, example = line.split("\t")
             text = example.replace("{", "").replace("}", "")
             start = example.index("{")
-            assert only_goes_on("Starts lisinopril", text, [(start, start + 10)]), line
-            assert not only_goes_on("Lisinopril", text, [(start, start + 10)]), line
+            assert only_goes_on("Starts lisinopril", read_note(text), [(start, start + 10)]), line
+            assert not only_goes_on("Lisinopril", read_note(text), [(start, start + 10)]), line

@@ -9,7 +9,7 @@ import pytest
 
 from rubricate.rules.reasons import Reason, in_words, reason_table
 
-SOURCE = Path(__file__).parents[3] / "src" / "rubricate"
+SOURCE = Path(__file__).parents[2] / "src" / "rubricate"
 
 
 def test_every_code_is_given_by_a_rule_and_every_code_given_is_known() -> None:

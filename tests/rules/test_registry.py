@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from marked_words import read, told
 
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.rules.explained import explain_contradiction
 from rubricate.rules.registry import why_contradicted, why_contradicted_in
 
@@ -29,7 +29,7 @@ def test_words_outside_the_text_contradict_nothing() -> None:
 def test_looks_at_few_words_around_however_long_the_clause() -> None:
     text = "pain " * 20_000
     assert why_contradicted("Left knee pain", text, [(50_000, 50_004)]) is None
-    assert len(read_text(text).tokens) == 20_000
+    assert len(read_note(text).tokens) == 20_000
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,17 @@ def test_looks_at_few_words_around_however_long_the_clause() -> None:
     ],
 )
 def test_every_known_contradiction_has_a_reason(feature: str, marked: str, reason: str) -> None:
-    assert told(explain_contradiction(feature, *read(marked))) == reason
+    text, spans = read(marked)
+    assert told(explain_contradiction(feature, read_note(text), spans)) == reason
 
 
 def test_words_that_deny_are_denied_beside_whomever() -> None:
     text, spans = read("FH: father MI, [[no nausea]]")
-    assert told(explain_contradiction("Nausea", text, spans)) == "denied"
+    assert told(explain_contradiction("Nausea", read_note(text), spans)) == "denied"
 
 
 def test_no_words_have_no_reason() -> None:
-    assert explain_contradiction("Fever", "no fever", []) is None
+    assert explain_contradiction("Fever", read_note("no fever"), []) is None
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_words_known_to_stand_for_the_feature_are_denied_as_it_is() -> None:
     text = "No LOC."
     meant = frozenset(("loss", "consciousness"))
     assert why_contradicted("Loss of consciousness", text, [(3, 6)]) is None
-    reading = read_text(text)
+    reading = read_note(text)
     said = told(why_contradicted_in(reading, "Loss of consciousness", [(3, 6)], meant=meant))
     assert said == "denied"
 

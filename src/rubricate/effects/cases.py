@@ -12,7 +12,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import PACKAGE
 from rubricate.knowledge.checking import LINE_END
 from rubricate.matchers.lexicon.matcher import LexiconMatcher, findings_from_rubric
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.claims import (
     AGAINST_NOTES,
@@ -167,7 +167,7 @@ def _judge(case: Case) -> Judged:
     marked = case.note.replace(LINE_END, "\n")
     text, spans = _without_brackets(marked)
     feature = Feature("1", "c", case.feature)
-    reading = read_text(text)
+    reading = read_note(text)
     if case.rule in OF_NETWORKS:
         claims = _claims_against(feature, text, spans)
     elif case.rule in (SILENT, *NOTE_RULES, *AGAINST_NOTES):
@@ -183,8 +183,9 @@ def _judge(case: Case) -> Judged:
 
 def _claims_against(feature: Feature, text: str, spans: Sequence[tuple[int, int]]) -> list[Claim]:
     """Return the claims about words that a network takes for a contradiction."""
-    claims = find_claims(feature, read_text(text), [], spans)
-    why = explain_contradiction(feature.text, text, spans)
+    reading = read_note(text)
+    claims = find_claims(feature, reading, [], spans)
+    why = explain_contradiction(feature.text, reading, spans)
     if why is not None:
         claims.append(Claim(why.code, "contradicts", tuple(spans), why.said))
     return claims

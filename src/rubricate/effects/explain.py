@@ -18,7 +18,7 @@ from rubricate.matchers.predictions import (
     take_answers,
 )
 from rubricate.reading.clean import clean_text
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.claims import Claim, find_claims
@@ -90,7 +90,7 @@ def explain(text: str, feature: str, *, matcher: str = "lexicon") -> Explanation
     before = held[-1].before if held else said
     against = _against(before)
     spoken = [one.spans for one in before.found] or ([against] if against else [])
-    claims = find_claims(asked, read_text(cleaned), spoken, against)
+    claims = find_claims(asked, read_note(cleaned), spoken, against)
     outcome = _outcome(said)
     own: list[Found | Contradiction] = [*(said.found or said.contradictions.values())]
     return Explanation(

@@ -163,11 +163,11 @@ def fit_apart(
     ()
     """
     from rubricate.matchers.lexicon.matcher import findings_from_rubric
-    from rubricate.matchers.wording.reading import read_note
+    from rubricate.matchers.wording.reading import read_columns
 
     judged = set(corpus.rows.note.tolist())
     notes = [note for i, note in enumerate(corpus.notes) if i in judged]
-    failed = list(_failing(notes, lambda note: read_note(note.text), note_seconds))
+    failed = list(_failing(notes, lambda note: read_columns(note.text), note_seconds))
     learned = _without(corpus, failed)
     try:
         matcher.fit(learned, annotator=annotator, progress=progress)

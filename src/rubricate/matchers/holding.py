@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rubricate.knowledge.tables import pattern
 from rubricate.matchers.predictions import OVERRULED, STATED, Found, NoteFindings
-from rubricate.reading.note import TextReading
+from rubricate.reading.note import NoteReading
 from rubricate.requirement.asked import read_asked
 from rubricate.requirement.tests import asks_for_test
 from rubricate.rows import Contradiction
@@ -56,7 +56,7 @@ def watching() -> Iterator[list[Held]]:
         _WATCHED.reset(token)
 
 
-def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
+def hold_to_values(rubric: Rubric, reading: NoteReading, findings: NoteFindings) -> NoteFindings:
     """Return the findings without those all of whose words say something else for sure.
 
     Words that name only other tests or diagnoses than the one asked for, or tell of another time
@@ -64,10 +64,10 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     nothing else, where none of their words or only values were found.
 
     >>> from rubricate import Feature
-    >>> from rubricate.reading.note import read_text
+    >>> from rubricate.reading.note import read_note
     >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))
     >>> nothing = NoteFindings([], {"1": 0.4, "2": 0.4})
-    >>> said = hold_to_values(rubric, read_text("T 36.9, HR 124"), nothing)
+    >>> said = hold_to_values(rubric, read_note("T 36.9, HR 124"), nothing)
     >>> [one.spans for one in said.found], said.contradictions["2"].reason
     ([((8, 14),)], 'says T 36.9')
     """
@@ -77,7 +77,7 @@ def hold_to_values(rubric: Rubric, reading: TextReading, findings: NoteFindings)
     return said
 
 
-def _held(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
+def _held(rubric: Rubric, reading: NoteReading, findings: NoteFindings) -> NoteFindings:
     findings = _hold_to_tests(rubric, reading, findings)
     text, by_feature = reading.text, dict[str, list[Found]]()
     for one in findings.found:
@@ -88,12 +88,12 @@ def _held(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteF
         before = _without_stray(feature, text, by_feature.get(feature.id, []))
         own, other, sure = _held_to_words(feature, reading, before)
         if not own and feature.id in against:
-            own = _reckoned(feature, text, against[feature.id])
+            own = _reckoned(feature, reading, against[feature.id])
             own = own if own and is_on("number.same") else []
             sure = bool(own)
         # Where only values were found the table judges: a matcher may mark those beside them.
-        worded = own and not only_values(text, [span for x in own for span in x.spans])
-        said = MeasuredVerdict() if worded else judge_measured(feature.wordings, text)
+        worded = own and not only_values(reading, [span for x in own for span in x.spans])
+        said = MeasuredVerdict() if worded else judge_measured(feature.wordings, reading)
         if said.contradicts and is_on("value.measured"):
             first = said.contradicts[0]
             other = _against((first,), Reason("value.measured", text[slice(*first)]))
@@ -101,7 +101,7 @@ def _held(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteF
             stating = (
                 Found(feature.id, (x,), STATED, f"measured: {text[slice(*x)]}") for x in said.states
             )
-            own = [*(one for one in own if not only_values(text, one.spans)), *stating]
+            own = [*(one for one in own if not only_values(reading, one.spans)), *stating]
             other, sure = None, True
         if other is not None:
             against[feature.id] = other
@@ -114,7 +114,7 @@ def _held(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteF
     return NoteFindings(found, probabilities, against)
 
 
-def _hold_to_tests(rubric: Rubric, reading: TextReading, findings: NoteFindings) -> NoteFindings:
+def _hold_to_tests(rubric: Rubric, reading: NoteReading, findings: NoteFindings) -> NoteFindings:
     """Return the findings without words that name other tests than the one a feature asks for.
 
     They say nothing of it. A test that the plan orders is found, whatever else was.
@@ -132,9 +132,9 @@ def _hold_to_tests(rubric: Rubric, reading: TextReading, findings: NoteFindings)
             if any(any_overlap(one.spans, ordered) for one in own):
                 continue
             planned = [Found(feature.id, tuple(ordered), STATED, "ordered in the plan")]
-        elif _all_say(own, "test.other", says_nothing_of_test, feature, reading.text):
+        elif _all_say(own, "test.other", says_nothing_of_test, feature, reading):
             probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
-        elif _all_say(own, "test.refused", not_ordered, feature, reading.text):
+        elif _all_say(own, "test.refused", not_ordered, feature, reading):
             probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
             against[feature.id] = _against(own[0].spans, Reason("test.refused"))
         else:
@@ -146,15 +146,15 @@ def _hold_to_tests(rubric: Rubric, reading: TextReading, findings: NoteFindings)
 def _all_say(
     own: Sequence[Found],
     rule: str,
-    says: Callable[[str, str, Sequence[tuple[int, int]]], bool],
+    says: Callable[[str, NoteReading, Sequence[tuple[int, int]]], bool],
     feature: Feature,
-    text: str,
+    reading: NoteReading,
 ) -> bool:
-    return bool(own) and all(says(feature.text, text, x.spans) for x in own) and is_on(rule)
+    return bool(own) and all(says(feature.text, reading, x.spans) for x in own) and is_on(rule)
 
 
 def _held_to_words(
-    feature: Feature, reading: TextReading, own: Sequence[Found]
+    feature: Feature, reading: NoteReading, own: Sequence[Found]
 ) -> tuple[Sequence[Found], Contradiction | None, bool]:
     """Return what may state a feature, what says otherwise, and whether it surely is stated."""
     planned = find_planned(feature.text, reading)
@@ -162,14 +162,14 @@ def _held_to_words(
     if planned and is_on(rule):
         plan = [Found(feature.id, tuple(planned), STATED, "in the plan")]
         return own if any(any_overlap(x.spans, planned) for x in own) else plan, None, True
-    own = [x for x in own if not only_goes_on(feature.text, reading.text, x.spans)]
+    own = [x for x in own if not only_goes_on(feature.text, reading, x.spans)]
     why = [
         why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
         or _surely_not(feature, reading, x)
         for x in own
     ]
     now = [
-        not (says_nothing_of_now(feature.text, reading.text, x.spans) and is_on("time.before"))
+        not (says_nothing_of_now(feature.text, reading, x.spans) and is_on("time.before"))
         for x in own
     ]
     named = judge_diagnosis(feature.text, reading, [x.spans for x in own])
@@ -182,8 +182,8 @@ def _held_to_words(
     return [] if all(no for _, no in kept) else [x for x, _ in kept], None, False
 
 
-def _surely_not(feature: Feature, reading: TextReading, one: Found) -> Reason | None:
-    why = why_surely_not(feature.text, reading.text, one.spans)
+def _surely_not(feature: Feature, reading: NoteReading, one: Found) -> Reason | None:
+    why = why_surely_not(feature.text, reading, one.spans)
     return why if why is not None and is_on(why.code) else None
 
 
@@ -213,9 +213,9 @@ def _against(spans: tuple[tuple[int, int], ...], why: Reason | None) -> Contradi
     return Contradiction(spans, None, "" if why is None else in_words(why))
 
 
-def _reckoned(feature: Feature, text: str, said: Contradiction) -> list[Found]:
+def _reckoned(feature: Feature, reading: NoteReading, said: Contradiction) -> list[Found]:
     """Return as found what was taken for a contradiction and gives the number asked for."""
-    if not gives_asked_number(feature.text, text, said.spans):
+    if not gives_asked_number(feature.text, reading, said.spans):
         return []
     return [Found(feature.id, said.spans, STATED, "the number asked for, written otherwise")]
 

@@ -17,8 +17,7 @@ from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.predictions import OVERRULED, FindInNotes, Found, NoteFindings
 from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.synonyms import content_stems
-from rubricate.reading.clauses import statement_of
-from rubricate.reading.note import TextReading, read_text
+from rubricate.reading.note import NoteReading, read_note
 from rubricate.requirement.asked import AskedFor, read_asked
 from rubricate.requirement.checklist import asked_topic, assessed_wording
 from rubricate.requirement.tests import asks_for_test
@@ -51,20 +50,20 @@ def with_mentions(
 
     def find_held(plain: Rubric, notes: Sequence[Note]) -> Iterable[NoteFindings]:
         for note, findings in zip(notes, find(plain, notes), strict=True):
-            yield hold_to_mentions(plain, read_text(note.text), findings, left)
+            yield hold_to_mentions(plain, read_note(note.text), findings, left)
 
     return find_held
 
 
 def hold_to_mentions(
-    rubric: Rubric, reading: TextReading, findings: NoteFindings, but: Collection[str] = frozenset()
+    rubric: Rubric, reading: NoteReading, findings: NoteFindings, but: Collection[str] = frozenset()
 ) -> NoteFindings:
     """Return the findings held to the literal mentions of all features but some.
 
     >>> rubric = Rubric("c", (Feature("1", "c", "Chest pain"), Feature("2", "c", "Fever")))
     >>> text = "Sharp chest pain. Return if fever."
     >>> found = [Found("2", ((28, 33),), 0.9, "network")]
-    >>> said = hold_to_mentions(rubric, read_text(text), NoteFindings(found, {"1": 0.1, "2": 0.9}))
+    >>> said = hold_to_mentions(rubric, read_note(text), NoteFindings(found, {"1": 0.1, "2": 0.9}))
     >>> [(one.feature, one.reason) for one in said.found]
     [('1', 'its own words')]
     >>> said.probabilities, said.contradictions["2"].reason
@@ -122,7 +121,7 @@ class _Verdict(NamedTuple):
 
 def _judge(
     feature: Feature,
-    reading: TextReading,
+    reading: NoteReading,
     mentions: Sequence[Mention],
     own: Sequence[Found],
     contradictions: dict[str, Contradiction],
@@ -131,7 +130,7 @@ def _judge(
     stating = next((one for one in mentions if one.why is None), None)
     against = contradictions.get(feature.id)
     if own:
-        only = None if stating else _only_mentions(reading.text, mentions, own)
+        only = None if stating else _only_mentions(reading, mentions, own)
         if not only:
             return _Verdict()
         if not all(one.sure for one in only):
@@ -142,8 +141,8 @@ def _judge(
         return _Verdict(most=OVERRULED, struck=True, against=said)
     if stating is None:
         return _Verdict()
-    if against is None or _quotes(feature, reading.text, against, stating):
-        believed = is_unlike_notes(reading.text)
+    if against is None or _quotes(feature, reading, against, stating):
+        believed = is_unlike_notes(reading)
         return _Verdict(LITERAL, stating=stating) if believed else _Verdict(DISPUTED)
     if against.probability is None:  # A rule says so.
         return _Verdict()
@@ -154,13 +153,13 @@ def _judge(
 
 
 def _only_mentions(
-    text: str, mentions: Sequence[Mention], own: Sequence[Found]
+    reading: NoteReading, mentions: Sequence[Mention], own: Sequence[Found]
 ) -> list[Mention] | None:
     """Return the mentions that words found are; None where something else was found as well."""
     meant: list[Mention] = []
     for one in own:
         hit = [m for m in mentions if any_overlap(one.spans, [(m.start, m.end)])]
-        inside = [statement_of(text, m.start, m.end) for m in hit]
+        inside = [reading.statement(m.start, m.end) for m in hit]
         within = all(
             any(first <= start and end <= last for first, last in inside)
             for start, end in one.spans
@@ -171,11 +170,13 @@ def _only_mentions(
     return meant
 
 
-def _quotes(feature: Feature, text: str, against: Contradiction, stating: Mention) -> bool:
+def _quotes(
+    feature: Feature, reading: NoteReading, against: Contradiction, stating: Mention
+) -> bool:
     """Tell whether a contradiction only quotes the words that state the feature."""
     if not any_overlap(against.spans, [(stating.start, stating.end)]):
         return False
-    why = explain_contradiction(feature.text, text, against.spans)
+    why = explain_contradiction(feature.text, reading, against.spans)
     return why is None or why.code.startswith("words.")
 
 

@@ -14,6 +14,7 @@ from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.knowledge.tables import pattern
 from rubricate.matchers.matcher import Matcher
 from rubricate.reading.clean import clean_text
+from rubricate.reading.note import read_note
 from rubricate.requirement.checklist import asked_topic, plain_wording
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
@@ -108,7 +109,7 @@ def _with_examined(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFin
     found, probabilities = list(findings.found), dict(findings.probabilities)
     against = dict(findings.contradictions)
     for feature, examination in asked.items():
-        said = find_examined(examination, text)
+        said = find_examined(examination, read_note(text))
         if said.done:
             against.pop(feature, None)
             probabilities[feature] = max(probabilities.get(feature, 0.0), STATED)

@@ -8,13 +8,13 @@ hypotension, and high ones are left open, since they hang on height and sex.
 from __future__ import annotations
 
 import math
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from rubricate.knowledge.rows import table_rows
 from rubricate.knowledge.tables import pattern
-from rubricate.reading.quantities import quantities_of
-from rubricate.reading.tokens import RECENT_TEXTS
+from rubricate.reading.quantities import Quantity
 
 #: From this age on a patient's values are those of adults.
 ADULT = 16
@@ -63,16 +63,17 @@ def child_scale(measured: str, years: float) -> ValueScale | None:
     return None
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def first_age(text: str) -> tuple[float, int] | None:
+def first_age(text: str, quantities: Sequence[Quantity]) -> tuple[float, int] | None:
     """Return the first age that a text states, in years, and where it stands.
 
-    >>> first_age("18 month old girl, sister is 4 years old"), first_age("Well child")
+    >>> from rubricate.reading.quantities import find_quantities
+    >>> text = "18 month old girl, sister is 4 years old"
+    >>> first_age(text, find_quantities(text)), first_age("Well child", [])
     ((1.5, 0), None)
-    >>> first_age("3 yr 6 mo girl"), first_age("5/12 boy")
+    >>> first_age("3 yr 6 mo girl", []), first_age("5/12 boy", [])
     ((3.5, 0), (0.4166666666666667, 0))
     """
-    read = (one for one in quantities_of(text) if one.kind == "age" and one.low == one.high)
+    read = (one for one in quantities if one.kind == "age" and one.low == one.high)
     ages = [(one.low, one.span.start) for one in read]
     if match := _SMALL.search(text):
         days, months, weeks = (int(match[one] or 0) for one in ("day", "months", "weeks"))

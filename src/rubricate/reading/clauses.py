@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 from rubricate.knowledge.tables import words
-from rubricate.reading.tokens import RECENT_TEXTS, Token, tokens_of
+from rubricate.reading.tokens import Token
 
 _TITLES = words("sentences.titles")
 _SHORTENED = words("sentences.shortened")
@@ -81,20 +80,20 @@ def _ends_sentence(text: str, tokens: Sequence[Token], i: int) -> bool:
 LONGEST_STATEMENT = 1000
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def statement_starts(text: str) -> tuple[int, ...]:
+def statement_starts(
+    text: str, tokens: Sequence[Token], sentences: Sequence[tuple[int, int]]
+) -> tuple[int, ...]:
     """Return where the sentences, lines and parts after semicolons of a text begin.
 
     One that is longer than `LONGEST_STATEMENT` is cut, between words where there are any.
 
-    >>> statement_starts("CXR clear; no rash. Plan: CT")
+    >>> from rubricate.reading.tokens import find_tokens
+    >>> text = "CXR clear; no rash. Plan: CT"
+    >>> statement_starts(text, find_tokens(text), sentence_ranges(text, find_tokens(text)))
     (0, 11, 20)
-    >>> statement_starts("cough " * 200)
-    (0, 996)
     """
-    tokens = tokens_of(text)
     starts = [0]
-    for first, end in sentence_ranges(text, tokens):
+    for first, end in sentences:
         starts.append(tokens[first].start)
         starts += [tokens[i + 1].start for i in range(first, end - 1) if tokens[i].form == ";"]
     begins, cut = [token.start for token in tokens], list[int]()
@@ -107,20 +106,9 @@ def statement_starts(text: str) -> tuple[int, ...]:
     return tuple(cut)
 
 
-def statement_of(text: str, start: int, end: int | None = None) -> tuple[int, int]:
-    """Return where the statement that words stand in begins and ends, in characters.
-
-    >>> statement_of("CXR clear; no rash. Plan: CT", 14)
-    (11, 20)
-    """
-    starts = statement_starts(text)
-    last = bisect_right(starts, start if end is None else max(start, end - 1))
-    return starts[bisect_right(starts, start) - 1], starts[last] if last < len(starts) else len(
-        text
-    )
-
-
-def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
+def clause_ranges(
+    text: str, tokens: Sequence[Token], sentences: Sequence[tuple[int, int]] | None = None
+) -> list[tuple[int, int]]:
     """Return half-open ranges of token indices, one for each clause; separating marks are in none.
 
     >>> from rubricate.reading.tokens import find_tokens
@@ -129,7 +117,7 @@ def clause_ranges(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
     [(0, 2), (3, 5), (5, 8)]
     """
     ranges: list[tuple[int, int]] = []
-    for first, end in sentence_ranges(text, tokens):
+    for first, end in sentence_ranges(text, tokens) if sentences is None else sentences:
         start = first
         for i in range(first, end):
             _, _, form, kind = tokens[i]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rubricate.knowledge.rows import check_rows, table_rows
 from rubricate.knowledge.tables import pattern
 from rubricate.reading.clauses import sentence_ranges
-from rubricate.reading.tokens import RECENT_TEXTS, Token, find_words, tokens_of
+from rubricate.reading.tokens import Token, find_tokens
 
 #: A repeated stretch has at least so many words, unless the whole text begins again.
 _LEAST_REPEATED = 12
@@ -24,7 +24,11 @@ _LEAST_OPENING = 4
 _COPY = pattern("clean.copy")
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
+#: So many texts stay clean: several matchers read a note one after the other.
+_RECENT = 128
+
+
+@lru_cache(maxsize=_RECENT)
 def clean_text(text: str) -> str:
     r"""Return a text with blanks for de-identification marks and for text that stands twice.
 
@@ -86,11 +90,12 @@ class _Unit(NamedTuple):
 
 def _without_repeated(text: str) -> str:
     """Return a text with blanks for sentences and lines that stand before in the same order."""
-    words = find_words(text)
+    tokens = find_tokens(text)
+    words = [token for token in tokens if token.kind in ("word", "number")]
     forms = [word.form for word in words]
     if len(forms) < 2 * _LEAST_OPENING:
         return text
-    units = _units(text, words)
+    units = _units(text, tokens, words)
     places = [unit.word for unit in units]
     opening = forms[:_LEAST_OPENING]
     first_at: dict[tuple[str, ...], int] = {}
@@ -116,12 +121,11 @@ def _without_repeated(text: str) -> str:
     return _with_blanks(text, blank)
 
 
-def _units(text: str, words: Sequence[Token]) -> list[_Unit]:
+def _units(text: str, tokens: Sequence[Token], words: Sequence[Token]) -> list[_Unit]:
     """Return where sentences, lines and copies of the whole text begin; the end of all comes last.
 
     A text may begin again in the middle of a sentence, where its first copy has no last stop.
     """
-    tokens = tokens_of(text)
     begins = {tokens[first].start for first, _ in sentence_ranges(text, tokens)}
     for begin in list(begins):
         copy = _COPY.match(text, begin)

@@ -7,13 +7,13 @@ standing, scores from "27/30 on the MoCA".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import parts, pattern, phrases
 from rubricate.reading.numbers import days_in, in_celsius
-from rubricate.reading.quantities import Quantity, quantities_of
+from rubricate.reading.quantities import Quantity
 
 _YEAR = days_in("year")
 #: Cigarettes of a pack.
@@ -49,17 +49,19 @@ class DerivedValue(NamedTuple):
     span: tuple[int, int]
 
 
-def derive_values(text: str) -> Iterator[DerivedValue]:
+def derive_values(text: str, quantities: Sequence[Quantity]) -> Iterator[DerivedValue]:
     """Yield the values that a text gives by other words than a name and a number.
 
-    >>> [(one.measured, one.value) for one in derive_values("G3P2. 2 ppd x 20 yrs")]
+    >>> from rubricate.reading.quantities import find_quantities
+    >>> text = "G3P2. 2 ppd x 20 yrs"
+    >>> [(one.measured, one.value) for one in derive_values(text, find_quantities(text))]
     [('gravidity', 3.0), ('parity', 2.0), ('pack - years', 40.0)]
-    >>> [(one.measured, one.value) for one in derive_values("BP lying 140/80, standing 115/75")]
+    >>> [(one.measured, one.value) for one in derive_values("BP lying 140/80, standing 115/75", [])]
     [('postural fall', 25.0)]
     """
     if "G" in text:
         yield from _pregnancies(text)
-    yield from _pack_years(text)
+    yield from _pack_years(text, quantities)
     yield from _unnamed(text)
     for match in _COMA.finditer(text):
         yield DerivedValue("coma scale", float(sum(map(int, match.groups()))), match.span())
@@ -128,9 +130,8 @@ def _pregnancies(text: str) -> Iterator[DerivedValue]:
             yield DerivedValue("abortions", float(match[4]), match.span())
 
 
-def _pack_years(text: str) -> Iterator[DerivedValue]:
+def _pack_years(text: str, quantities: Sequence[Quantity]) -> Iterator[DerivedValue]:
     """Yield "40 pack-years", and packs a day times years; both ends of a range."""
-    quantities = quantities_of(text)
     for one, following in pairwise([*quantities, None]):
         if one is None:
             continue

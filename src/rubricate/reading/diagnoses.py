@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from rubricate.knowledge.rows import reached_from, split_cell, table_rows
 from rubricate.knowledge.tables import words
 from rubricate.reading.senses import find_senses
-from rubricate.reading.tokens import (
-    RECENT_TEXTS,
-    Token,
-    american,
-    phrase_key,
-    phrase_words,
-    tokens_of,
-)
+from rubricate.reading.tokens import Token, american, find_tokens, phrase_key, phrase_words
 
 #: The group of what is felt or found and may be a diagnosis too.
 _SYMPTOM = "symptom"
@@ -142,8 +135,12 @@ _NOT_IT = words("diagnosis.not_it")
 _SPELLED = words("diagnosis.spelled")
 
 
-def find_diagnoses(text: str, tokens: Sequence[Token]) -> list[NamedDiagnosis]:
+def find_diagnoses(
+    text: str, tokens: Sequence[Token], raw: Sequence[Token] | None = None
+) -> list[NamedDiagnosis]:
     """Return the names of diagnoses among the tokens of a text, the longest at each place.
+
+    ``raw`` are the tokens with the line breaks, which part what tells the meaning of a word.
 
     >>> from rubricate.reading.tokens import find_tokens
     >>> text = "r/o NSTEMI vs. gastro-oesophageal reflux, had his flu shot"
@@ -151,7 +148,9 @@ def find_diagnoses(text: str, tokens: Sequence[Token]) -> list[NamedDiagnosis]:
     [['myocardial infarction'], ['gerd']]
     """
     plain, exact = _by_name()
-    lengths, senses = _lengths(), _senses_at(text)
+    lengths = _lengths()
+    raw = find_tokens(text) if raw is None else raw
+    senses = {raw[i].start: one.means for i, one in find_senses(text, raw).items()}
     found: list[NamedDiagnosis] = []
     i = 0
     while i < len(tokens):
@@ -206,13 +205,6 @@ def _is_other_thing(text: str, tokens: Sequence[Token], first: int, end: int) ->
     joined = before[-1:] == ["-"]
     word = before[0] if joined else (before[-1] if before else "")
     return word in _NOT_IT and (joined or word != "no")
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def _senses_at(text: str) -> dict[int, frozenset[str]]:
-    """Return the words that words of several meanings stand for, by where they begin."""
-    tokens = tokens_of(text)
-    return {tokens[i].start: one.means for i, one in find_senses(text, tokens).items()}
 
 
 def _in_sense(meant: frozenset[str], means: frozenset[str]) -> frozenset[str]:

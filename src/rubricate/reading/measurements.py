@@ -6,7 +6,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,7 +16,8 @@ from rubricate.reading.children import ADULT, ValueScale, child_scale, first_age
 from rubricate.reading.derived_values import derive_values
 from rubricate.reading.numbers import AMOUNT_STARTS, figure, form_at, read_amount, time_unit
 from rubricate.reading.opposites import PERSONS
-from rubricate.reading.tokens import RECENT_TEXTS, CueTable, Token, find_tokens, tokens_of
+from rubricate.reading.quantities import Quantity
+from rubricate.reading.tokens import CueTable, Token, find_tokens
 from rubricate.reading.value_units import in_table_unit
 
 _BETWEEN = words("measuring.between")
@@ -96,14 +97,16 @@ def measure_table() -> MeasureTable:
     return MeasureTable(scales, limits, CueTable(names), words, phrases, finding)
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def find_measurements(text: str) -> tuple[Measurement, ...]:
+def find_measurements(
+    text: str, tokens: Sequence[Token], quantities: Sequence[Quantity]
+) -> tuple[Measurement, ...]:
     """Return the measured values of a note, in order; wishes and other people's are left out.
 
-    >>> [(one.measured, one.value) for one in find_measurements("T 98.6, HR: 74; goal A1c 7")]
+    >>> from rubricate.reading.note import read_note
+    >>> said = read_note("T 98.6, HR: 74; goal A1c 7").measurements
+    >>> [(one.measured, one.value) for one in said]
     [('temperature', 37.0), ('pulse', 74.0)]
     """
-    tokens = tokens_of(text)
     names = measure_table().names
     found: list[Measurement] = []
     i = 0
@@ -122,7 +125,7 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
     read: dict[str, list[tuple[int, int]]] = {}
     for own in found:
         read.setdefault(own.measured, []).append(own.span)
-    for one in derive_values(text):
+    for one in derive_values(text, quantities):
         spans = read.setdefault(one.measured, [])
         # One name has at most so many values, and values of one kind stand one after the other.
         near = spans[max(0, bisect_right(spans, (one.span[1], len(text))) - _TREND) :][:_TREND]
@@ -130,12 +133,12 @@ def find_measurements(text: str) -> tuple[Measurement, ...]:
         if not known and not _of_another(tokens, bisect_left(starts, one.span[0])):
             found.append(Measurement(*one))
             insort(spans, one.span)
-    aged = first_age(text)
+    aged = first_age(text, quantities)
     stated = _STATED_AGE.match(text, aged[1]) if aged else None
     if aged and stated and _MOTHERS[0] <= aged[0] <= _MOTHERS[1]:
         # Whether she is with child is for the feature to ask.
         found.append(Measurement("maternal age", aged[0], stated.span()))
-    years = child_years(text)
+    years = child_years(text, quantities)
     unclear = _CHILD.search(text) or (aged is None and _CHILDISH.search(text))
     if years is None and not unclear:
         return tuple(found)
@@ -149,14 +152,16 @@ def _may_be_childs(measured: str, years: float | None) -> bool:
     return years is not None and child_scale(measured, years) is not None
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def child_years(text: str) -> float | None:
+def child_years(text: str, quantities: Sequence[Quantity]) -> float | None:
     """Return the age of the child a note is about; None for adults, and where it is unclear.
 
-    >>> child_years("2 yo boy brought by parents"), child_years("34F, her 2 yo boy is ill")
-    (2.0, None)
+    >>> from rubricate.reading.note import read_note
+    >>> read_note("2 yo boy brought by parents").child_years
+    2.0
+    >>> read_note("34F, her 2 yo boy is ill").child_years is None
+    True
     """
-    first = first_age(text)
+    first = first_age(text, quantities)
     if first is None or first[0] >= ADULT:
         return None
     tokens = find_tokens(text[: first[1] + 1])

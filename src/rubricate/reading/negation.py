@@ -61,7 +61,11 @@ class NegationScope:
         return cue.end == scope.start or scope.end == cue.start
 
 
-def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[NegationScope]:
+def find_negations(
+    text: str,
+    tokens: Sequence[Token] | None = None,
+    sentences: Sequence[tuple[int, int]] | None = None,
+) -> list[NegationScope]:
     """Return the negations of a text in the order of their cues.
 
     >>> text = "Denies fever, chills, N/V but has cough. Rash: none"
@@ -73,7 +77,7 @@ def find_negations(text: str, tokens: Sequence[Token] | None = None) -> list[Neg
     found: list[NegationScope] = []
     heading: tuple[int, int] | None = None
     signed_lines = _SignedLines(text)
-    for first, end in sentence_ranges(text, tokens):
+    for first, end in sentence_ranges(text, tokens) if sentences is None else sentences:
         reader = _Reader(Sentence(text, tokens, first, end), found, signed_lines)
         reader.collect()
         if heading is not None and tokens[first].form in _BULLETS:

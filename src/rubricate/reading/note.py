@@ -1,18 +1,25 @@
-"""A note read once, and the words of it that speak of a feature."""
+"""A note read once: what is found in it whatever the feature, each thing when first asked for."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Any, TypeVar
 
-from rubricate.reading.clauses import clause_ranges
+from rubricate.reading.clauses import clause_ranges, sentence_ranges, statement_starts
+from rubricate.reading.diagnoses import NamedDiagnosis, find_diagnoses
+from rubricate.reading.drugs import DrugName, drugs_at
+from rubricate.reading.measurements import Measurement, child_years, find_measurements
 from rubricate.reading.negation import NegationScope, find_negations
-from rubricate.reading.quantities import Quantity, quantities_of
-from rubricate.reading.subjects import Context, contexts_of
-from rubricate.reading.tokens import RECENT_TEXTS, Token, tokens_of
+from rubricate.reading.quantities import Quantity, find_quantities
+from rubricate.reading.sections import NoteSection, find_sections
+from rubricate.reading.senses import Sense, find_senses
+from rubricate.reading.subjects import Context, find_contexts
+from rubricate.reading.tests import NamedTest, named_tests
+from rubricate.reading.tokens import Token, find_tokens, stem
 
 #: So many words around the spans are looked at, and only within their clauses.
 REACH = 30
@@ -23,36 +30,233 @@ MOST_TOKENS = 200
 #: A number or side outside the spans counts if at most so many words lie between.
 NEAR = 3
 
+Kept = TypeVar("Kept")
 
-@dataclass(frozen=True, slots=True)
-class TextReading:
-    """A text read once for all its features; ``clauses`` are ranges of tokens, without marks."""
 
-    text: str
-    tokens: list[Token]
-    starts: list[int]
-    clause: list[int]
-    scope: list[int]
-    cue: list[int]
-    negations: list[NegationScope]
-    quantities: list[Quantity]
-    quantity_starts: list[int]
-    clauses: list[tuple[int, int]]
+class NoteReading:
+    """A note with what is found in it; every lookup hangs on it and is made once.
+
+    >>> note = NoteReading("Denies fever, chills. Plan: CXR")
+    >>> [token.form for token, scope in zip(note.tokens, note.scope) if scope >= 0]
+    ['fever', ',', 'chills']
+    >>> note.statement(14), note.section_at(28), len(note.tests)
+    ((0, 22), 'plan', 1)
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._kept: dict[Hashable, Any] = {}
+
+    @cached_property
+    def raw(self) -> list[Token]:
+        """All tokens, with the line breaks."""
+        return find_tokens(self.text)
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """The tokens without the line breaks; every number of a token counts these."""
+        return [token for token in self.raw if token.kind != "newline"]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each token begins."""
+        return [token.start for token in self.tokens]
+
+    @cached_property
+    def sentences(self) -> list[tuple[int, int]]:
+        """The ranges of the sentences, in ``raw`` tokens."""
+        return sentence_ranges(self.text, self.raw)
+
+    @cached_property
+    def clauses(self) -> list[tuple[int, int]]:
+        """The ranges of the clauses, in tokens, without marks at their ends."""
+        raw, starts = self.raw, self.starts
+        return [
+            (bisect_left(starts, raw[first].start), bisect_left(starts, raw[end - 1].end))
+            for first, end in clause_ranges(self.text, raw, self.sentences)
+        ]
+
+    @cached_property
+    def clause(self) -> list[int]:
+        """The number of each token's clause, from 1; 0 before the first clause."""
+        clause = [0] * len(self.tokens)
+        begins = [begin for begin, _ in self.clauses]
+        for number, (begin, end) in enumerate(pairwise([*begins, len(clause)]), start=1):
+            clause[begin:end] = [number] * (end - begin)
+        return clause
+
+    @cached_property
+    def statements(self) -> tuple[int, ...]:
+        """Where statements begin, in characters."""
+        return statement_starts(self.text, self.raw, self.sentences)
+
+    def statement(self, start: int, end: int | None = None) -> tuple[int, int]:
+        """Return where the statement that words stand in begins and ends, in characters.
+
+        >>> NoteReading("CXR clear; no rash. Plan: CT").statement(14)
+        (11, 20)
+        """
+        starts = self.statements
+        last = bisect_right(starts, start if end is None else max(start, end - 1))
+        behind = starts[last] if last < len(starts) else len(self.text)
+        return starts[bisect_right(starts, start) - 1], behind
+
+    @cached_property
+    def negations(self) -> list[NegationScope]:
+        """The cues that deny something, with what they deny."""
+        return find_negations(self.text, self.raw, self.sentences)
+
+    @cached_property
+    def scope(self) -> list[int]:
+        """The number of the negation that reaches each token, -1 for none."""
+        return self._covered_by_negations[0]
+
+    @cached_property
+    def cue(self) -> list[int]:
+        """The number of the negation whose cue each token is of, -1 for none."""
+        return self._covered_by_negations[1]
+
+    @cached_property
+    def _covered_by_negations(self) -> tuple[list[int], list[int]]:
+        starts = self.starts
+        scope = _cover(starts, [(n.scope_span.start, n.scope_span.end) for n in self.negations])
+        cue = _cover(starts, [(n.cue_span.start, n.cue_span.end) for n in self.negations])
+        for number, one in enumerate(self.negations):
+            if one.is_one_word:
+                token = bisect_left(starts, min(one.cue_span.start, one.scope_span.start))
+                scope[token], cue[token] = number, -1
+        return scope, cue
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """The numbers with their units and kinds."""
+        return find_quantities(self.text, self.raw)
+
+    @cached_property
+    def quantity_starts(self) -> list[int]:
+        """Where each quantity begins."""
+        return [quantity.span.start for quantity in self.quantities]
+
+    @cached_property
+    def sections(self) -> list[NoteSection]:
+        """The headed sections."""
+        return find_sections(self.text, self.raw, self.sentences)
+
+    def section_at(self, place: int) -> str:
+        """Return the section that a place is in, empty before the first heading.
+
+        >>> note = NoteReading("HPI: cough. Plan: CXR")
+        >>> note.section_at(18), NoteReading("cough").section_at(2)
+        ('plan', '')
+        """
+        k = bisect_right(self.sections, place, key=lambda one: one.heading.start) - 1
+        body = self.sections[k].body if k >= 0 else None
+        inside = body is not None and body.start <= place < body.end
+        return self.sections[k].name if inside else ""
+
+    @cached_property
+    def contexts(self) -> list[Context]:
+        """Words about relatives, others, the past, fears and guesses."""
+        return find_contexts(self.text, self.raw, self.sentences, self.sections)
+
+    @cached_property
+    def _others(self) -> tuple[list[Context], dict[int, list[int]]]:
+        """Words about relatives and others, and the numbers of these by token."""
+        contexts = [one for one in self.contexts if one.kind in ("family", "other")]
+        by_token: dict[int, list[int]] = {}
+        for number, one in enumerate(contexts):
+            first = max(0, bisect_right(self.starts, one.scope_span.start) - 1)
+            for t in range(first, bisect_right(self.starts, one.scope_span.end)):
+                by_token.setdefault(t, []).append(number)
+        return contexts, by_token
 
     def contexts_at(self, where: Iterable[int]) -> list[Context]:
-        """Return where the text speaks of relatives and others, and holds or touches a token."""
-        contexts, by_token = _others(self.text)
+        """Return the words about relatives and others that hold or touch a token."""
+        contexts, by_token = self._others
         return [contexts[i] for i in sorted({i for t in where for i in by_token.get(t, ())})]
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """The measured values."""
+        return find_measurements(self.text, self.raw, self.quantities)
+
+    @cached_property
+    def child_years(self) -> float | None:
+        """The age of the child the note is about; None of adults, and where it is unclear."""
+        return child_years(self.text, self.quantities)
+
+    @cached_property
+    def tests(self) -> tuple[NamedTest, ...]:
+        """The tests by their names."""
+        return named_tests(self.text, self.raw)
+
+    @cached_property
+    def drugs(self) -> list[tuple[str, DrugName, int, int]]:
+        """The drugs by their names: the name, what it stands for, and its characters."""
+        words = [token for token in self.tokens if token.kind != "mark"]
+        return [
+            (key, drug, words[first].start, words[end - 1].end)
+            for key, drug, first, end in drugs_at(words)
+        ]
+
+    @cached_property
+    def diagnoses(self) -> list[NamedDiagnosis]:
+        """The diagnoses by their names."""
+        return find_diagnoses(self.text, self.tokens, self.raw)
+
+    @cached_property
+    def senses(self) -> dict[int, Sense]:
+        """The meanings of words that have several, by their tokens."""
+        return find_senses(self.text, self.tokens)
+
+    @cached_property
+    def places_of_stems(self) -> dict[str, list[int]]:
+        """The tokens of each stem."""
+        found: dict[str, list[int]] = {}
+        for i, token in enumerate(self.tokens):
+            if token.kind != "mark":
+                found.setdefault(stem(token.form), []).append(i)
+        return found
+
+    def once(self, find: Callable[..., Kept], *about: Hashable) -> Kept:
+        """Return what a lookup of a rule finds in the note, made once for each of its questions."""
+        key = (find, *about)
+        if key not in self._kept:
+            self._kept[key] = find(self, *about)
+        found: Kept = self._kept[key]
+        return found
+
+
+#: So many notes stay read: several matchers and rules read a note one after the other.
+_RECENT = 128
+
+
+@lru_cache(maxsize=_RECENT)
+def read_note(text: str) -> NoteReading:
+    """Read a note; one reading for all who ask for the same text.
+
+    >>> read_note("No fever") is read_note("No fever")
+    True
+    """
+    return NoteReading(text)
+
+
+def _cover(starts: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
+    column = [-1] * len(starts)
+    for i, (start, end) in enumerate(spans):
+        for k in range(bisect_left(starts, start), bisect_left(starts, end)):
+            column[k] = i
+    return column
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenPlace:
+class Place:
     """The tokens of the spans, and the range of tokens around them in their clauses.
 
     ``meant`` are the feature's words that they are known to stand for.
     """
 
-    reading: TextReading
+    reading: NoteReading
     inside: list[int]
     first: int
     end: int
@@ -64,67 +268,15 @@ class SpokenPlace:
             max(self.first, self.inside[0] - reach), min(self.end, self.inside[-1] + reach + 1)
         )
 
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def read_text(text: str) -> TextReading:
-    """Read a text: tokens, clauses, negations, quantities, and of whom it speaks."""
-    raw = tokens_of(text)
-    tokens = [token for token in raw if token.kind != "newline"]
-    starts = [token.start for token in tokens]
-    negations = find_negations(text, raw)
-    quantities = list(quantities_of(text))
-    clauses = [
-        (bisect_left(starts, raw[first].start), bisect_left(starts, raw[end - 1].end))
-        for first, end in clause_ranges(text, raw)
-    ]
-    clause = [0] * len(tokens)
-    begins = [begin for begin, _ in clauses]
-    for number, (begin, end) in enumerate(pairwise([*begins, len(tokens)]), start=1):
-        clause[begin:end] = [number] * (end - begin)
-    scope = _cover(starts, [(n.scope_span.start, n.scope_span.end) for n in negations])
-    cue = _cover(starts, [(n.cue_span.start, n.cue_span.end) for n in negations])
-    for number, one in enumerate(negations):
-        if one.is_one_word:
-            token = bisect_left(starts, min(one.cue_span.start, one.scope_span.start))
-            scope[token], cue[token] = number, -1
-    return TextReading(
-        text=text,
-        tokens=tokens,
-        starts=starts,
-        clause=clause,
-        scope=scope,
-        cue=cue,
-        negations=negations,
-        quantities=quantities,
-        quantity_starts=[quantity.span.start for quantity in quantities],
-        clauses=clauses,
-    )
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def _others(text: str) -> tuple[list[Context], dict[int, list[int]]]:
-    """Return where a text speaks of relatives and others, and the numbers of these by token."""
-    starts = read_text(text).starts
-    contexts = [one for one in contexts_of(text) if one.kind in ("family", "other")]
-    by_token: dict[int, list[int]] = {}
-    for number, one in enumerate(contexts):
-        first = max(0, bisect_right(starts, one.scope_span.start) - 1)
-        for t in range(first, bisect_right(starts, one.scope_span.end)):
-            by_token.setdefault(t, []).append(number)
-    return contexts, by_token
-
-
-def _cover(starts: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
-    column = [-1] * len(starts)
-    for i, (start, end) in enumerate(spans):
-        for k in range(bisect_left(starts, start), bisect_left(starts, end)):
-            column[k] = i
-    return column
+    def forms(self, where: Sequence[int]) -> list[str]:
+        """Return the forms of some tokens."""
+        tokens = self.reading.tokens
+        return [tokens[i].form for i in where]
 
 
 def find_place(
-    reading: TextReading, spans: Sequence[tuple[int, int]], meant: frozenset[str] = frozenset()
-) -> SpokenPlace | None:
+    reading: NoteReading, spans: Sequence[tuple[int, int]], meant: frozenset[str] = frozenset()
+) -> Place | None:
     """Return where the spans are; None when they hold no token."""
     inside: list[int] = []
     for start, end in sorted(spans):
@@ -138,10 +290,4 @@ def find_place(
     clause, before, after = reading.clause, inside[0], inside[-1]
     first = bisect_left(clause, clause[before], max(0, before - REACH), before)
     end = bisect_right(clause, clause[after], after, min(len(clause), after + REACH))
-    return SpokenPlace(reading, inside, first, end, meant)
-
-
-def forms_at(place: SpokenPlace, where: Sequence[int]) -> list[str]:
-    """Return the forms of some tokens."""
-    tokens = place.reading.tokens
-    return [tokens[i].form for i in where]
+    return Place(reading, inside, first, end, meant)

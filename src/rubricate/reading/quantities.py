@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rubricate.knowledge.tables import number, parts, pattern, words
 from rubricate.reading.ages import AGE_STARTS, read_age, read_age_cue, read_birthday
@@ -30,7 +29,7 @@ from rubricate.reading.times import (
     read_frequency_cue,
     read_slashed,
 )
-from rubricate.reading.tokens import RECENT_TEXTS, Token, find_tokens, tokens_of
+from rubricate.reading.tokens import Token, find_tokens
 from rubricate.spans import Span
 
 _UNITS = {
@@ -186,12 +185,6 @@ def find_quantities(text: str, tokens: Sequence[Token] | None = None) -> list[Qu
         found.append(_as_quantity(text, tokens, reading))
         i = max(reading.end, i + 1)
     return found
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def quantities_of(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of a text as `find_quantities` does, found once for the last texts."""
-    return tuple(find_quantities(text, tokens_of(text)))
 
 
 def _read_at(text: str, tokens: Sequence[Token], i: int) -> QuantityReading | None:

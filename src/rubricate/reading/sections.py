@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rubricate.knowledge.tables import values, words
 from rubricate.reading.clauses import is_dash, sentence_ranges
-from rubricate.reading.tokens import RECENT_TEXTS, Token, find_tokens, tokens_of
+from rubricate.reading.tokens import Token, find_tokens
 from rubricate.spans import Span
 
 _BY_PHRASE = values("sections.headings")
@@ -41,7 +39,11 @@ class NoteSection:
 SECTION_NAMES = (*dict.fromkeys(_BY_PHRASE.values()), "other")
 
 
-def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[NoteSection]:
+def find_sections(
+    text: str,
+    tokens: Sequence[Token] | None = None,
+    sentences: Sequence[tuple[int, int]] | None = None,
+) -> list[NoteSection]:
     r"""Return the headed sections of a text, in order; text before the first heading is in none.
 
     A heading is a known one (``PMH``, ``Family history``, ``Meds/All``) before a colon or a dash or
@@ -54,7 +56,7 @@ def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[Note
     if tokens is None:
         tokens = find_tokens(text)
     headings: list[tuple[int, int, int, tuple[str, ...]]] = []
-    for first, end in sentence_ranges(text, tokens):
+    for first, end in sentence_ranges(text, tokens) if sentences is None else sentences:
         headings.extend(_headings_of_sentence(text, tokens, first, end))
     sections = []
     for k, (first, end, body, names) in enumerate(headings):
@@ -66,12 +68,6 @@ def find_sections(text: str, tokens: Sequence[Token] | None = None) -> list[Note
         inside = Span(tokens[body].start, tokens[stop - 1].end) if body < stop else None
         sections.append(NoteSection(names, Span(tokens[first].start, tokens[end - 1].end), inside))
     return sections
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def sections_of(text: str) -> tuple[NoteSection, ...]:
-    """Return the sections of a text as `find_sections` does, found once for the last texts."""
-    return tuple(find_sections(text, tokens_of(text)))
 
 
 def _headings_of_sentence(
@@ -189,23 +185,3 @@ def _body_end(text: str, tokens: Sequence[Token], body: int, limit: int, *, list
     ):
         stop -= 1
     return stop
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def _heading_starts(text: str) -> tuple[int, ...]:
-    return tuple(one.heading.start for one in sections_of(text))
-
-
-def section_at(text: str, place: int) -> str:
-    """Return the section that a place is in, empty before the first heading.
-
-    >>> section_at("HPI: cough. Plan: CXR", 18), section_at("cough", 2)
-    ('plan', '')
-    """
-    sections = sections_of(text)
-    k = bisect_right(_heading_starts(text), place) - 1
-    if k < 0:
-        return ""
-    body = sections[k].body
-    inside = body is not None and body.start <= place < body.end
-    return sections[k].name if inside else ""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rubricate.knowledge.tables import cues, words
-from rubricate.reading.clauses import sentence_ranges
 from rubricate.reading.numbers import AMOUNT_STARTS, form_at, time_unit
 from rubricate.reading.opposites import names_reflexes
 from rubricate.reading.people import (
@@ -22,8 +20,8 @@ from rubricate.reading.people import (
     is_patient,
     speaks_after_colon,
 )
-from rubricate.reading.sections import sections_of
-from rubricate.reading.tokens import RECENT_TEXTS, CueTable, Token, tokens_of
+from rubricate.reading.sections import NoteSection
+from rubricate.reading.tokens import CueTable, Token
 from rubricate.spans import Span
 
 COMPANY = words("subject.company")
@@ -72,21 +70,26 @@ class Context:
 _OPENING = RELATIVES | OTHERS | {"maternal", "paternal"} | CONTEXT_CUES.first_forms
 
 
-def find_contexts(text: str) -> list[Context]:
-    """Return the contexts of a text in the order of their cues.
+def find_contexts(
+    text: str,
+    tokens: Sequence[Token],
+    ranges: Sequence[tuple[int, int]],
+    sections: Sequence[NoteSection],
+) -> list[Context]:
+    """Return the contexts of a text in the order of their cues; ``ranges`` are its sentences.
 
+    >>> from rubricate.reading.note import read_note
     >>> text = "Father had MI at 52; pt has h/o asthma. Lives with mother. PMH: HTN."
-    >>> [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in find_contexts(text)]
+    >>> found = read_note(text).contexts
+    >>> [(c.kind, c.cue_span.text(text), c.scope_span.text(text)) for c in found]
     [('family', 'Father', 'had MI at 52'), ('past', 'h/o', 'asthma'), ('past', 'PMH', 'HTN.')]
     """
-    tokens = tokens_of(text)
     found = [
         Context(_SECTION_KINDS[name], section.heading, section.body)
-        for section in sections_of(text)
+        for section in sections
         for name in section.names
         if name in _SECTION_KINDS and section.body is not None
     ]
-    ranges = sentence_ranges(text, tokens)
     headed = [_within_family(text, tokens, ranges, context) for context in found]
     found = _Contexts([one for one in headed if one.kind == "family"])
     for first, end in ranges:
@@ -101,12 +104,6 @@ def find_contexts(text: str) -> list[Context]:
     return sorted(
         unique.values(), key=lambda context: (context.cue_span, context.scope_span, context.kind)
     )
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def contexts_of(text: str) -> tuple[Context, ...]:
-    """Return the contexts of a text as `find_contexts` does, found once for the last texts."""
-    return tuple(find_contexts(text))
 
 
 def _within_family(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from rubricate.knowledge.rows import reached_from, split_cell, table_rows
 from rubricate.knowledge.tables import words
-from rubricate.reading.tokens import RECENT_TEXTS, Token, phrase_key, tokens_of
+from rubricate.reading.tokens import Token, find_tokens, phrase_key
 
 _LONGEST = 6
 #: A name that may mean something else ("iron", "flu", "PT") is marked with this in the table.
@@ -255,8 +255,7 @@ class _Words:
         return found
 
 
-@lru_cache(maxsize=RECENT_TEXTS * 4)
-def named_tests(text: str) -> tuple[NamedTest, ...]:
+def named_tests(text: str, tokens: Sequence[Token] | None = None) -> tuple[NamedTest, ...]:
     """Return the tests that a text names, in order; the longest name counts at each place.
 
     >>> [sorted(one.tests) for one in named_tests("FBC, U&Es, CXR")]
@@ -264,7 +263,7 @@ def named_tests(text: str) -> tuple[NamedTest, ...]:
     >>> [sorted(one.regions) for one in named_tests("MRI of the lumbar spine; left knee x-ray; CT")]
     [['lumbar spine'], ['knee'], []]
     """
-    words = _Words(tokens_of(text))
+    words = _Words(find_tokens(text) if tokens is None else tokens)
     names, table = _by_name(), investigations()
     places: list[tuple[str, int, int]] = []
     i = 0

@@ -111,16 +111,6 @@ def find_tokens(text: str) -> list[Token]:
     return tokens
 
 
-#: So many texts stay as they were read: a matcher comes back to a note after others of its batch.
-RECENT_TEXTS = 128
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def tokens_of(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text as `find_tokens` does, found once for the last texts."""
-    return tuple(find_tokens(text))
-
-
 def _split_slashes(raw: str, start: int) -> list[Token]:
     return [
         Token(start + i, start + i + 1, char.lower(), "mark" if char == "/" else "word")

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import parts, pattern
-from rubricate.reading.clauses import LONGEST_STATEMENT, statement_of
+from rubricate.reading.clauses import LONGEST_STATEMENT
 from rubricate.reading.earlier import names_earlier_time, tells_of_before
-from rubricate.reading.tokens import RECENT_TEXTS
+from rubricate.reading.note import NoteReading
 from rubricate.requirement.asked import read_asked
 from rubricate.rules.reasons import Reason
 
@@ -49,16 +49,20 @@ _LONG_AGO = pattern("beside.long_ago")
 _LATELY = pattern("beside.lately")
 
 
-def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> Reason | None:
+def why_surely_not(
+    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
+) -> Reason | None:
     """Return why words of a note cannot state a feature, by what stands in or right beside them.
 
-    >>> why_surely_not("Chest pain", "ED if chest pain returns", [(6, 16)])
+    >>> from rubricate.reading.note import read_note
+    >>> why_surely_not("Chest pain", read_note("ED if chest pain returns"), [(6, 16)])
     Reason(code='modality.advised', said='')
-    >>> why_surely_not("Guarding", "guarding -, rigidity +", [(0, 8)])
+    >>> why_surely_not("Guarding", read_note("guarding -, rigidity +"), [(0, 8)])
     Reason(code='polarity.minus', said='')
-    >>> why_surely_not("Early menopause", "menopause at 53", [(0, 15)])
+    >>> why_surely_not("Early menopause", read_note("menopause at 53"), [(0, 15)])
     Reason(code='value.age', said='53')
     """
+    text = reading.text
     start, end = spans[0][0], spans[-1][1]
     words, behind = text[start:end], re.split(r"[.;\n]", text[end : end + 30])[0]
     begin = max(0, start - LONGEST_STATEMENT)
@@ -88,7 +92,7 @@ def why_surely_not(feature: str, text: str, spans: Sequence[tuple[int, int]]) ->
             _IF.match(words) and not kind.under
         ):
             return Reason("modality.hypothetical")
-    return Reason("polarity.minus") if _has_minus(text, start, end) else None
+    return Reason("polarity.minus") if _has_minus(reading, start, end) else None
 
 
 class _FeatureKind(NamedTuple):
@@ -117,21 +121,21 @@ def _kind_of(feature: str) -> _FeatureKind:
     )
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _has_signs(text: str) -> bool:
-    """Tell whether signs behind words of a text say what is there and what is not."""
-    return all(len(sign.findall(text)) >= _LEAST_SIGNS for sign in _SIGNS)
+def _has_signs(reading: NoteReading) -> bool:
+    """Tell whether signs behind words of a note say what is there and what is not."""
+    return all(len(sign.findall(reading.text)) >= _LEAST_SIGNS for sign in _SIGNS)
 
 
-def _has_minus(text: str, start: int, end: int) -> bool:
+def _has_minus(reading: NoteReading, start: int, end: int) -> bool:
     """Tell whether a minus sign denies the words: "edema -", "(-) edema"."""
+    text = reading.text
     # A sign before a comma belongs to what was named before: "guarding +, rigidity -".
     words, before = text[start:end].lstrip("+-−–,; "), text[max(0, start - 6) : start]
     # A plus right before the words is theirs, one behind a stop or comma that of others.
     if "+" in words or _PLUS_BEFORE.search(before) or any(one.isdigit() for one in words):
         return False
     after = text[end : end + 25]
-    if _has_signs(text) and (
+    if reading.once(_has_signs) and (
         _LOOSE_MINUS.match(after) or _LOOSE_WITHIN.match(words) or _LISTED_MINUS.search(before)
     ):
         return True
@@ -167,25 +171,29 @@ def asks_for_now(feature: str) -> bool:
     return _ASKS_FOR_NOW.search(feature) is not None and not names_earlier_time(feature)
 
 
-def says_nothing_of_now(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+def says_nothing_of_now(
+    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
+) -> bool:
     """Tell whether words tell of an earlier time or of a condition, where a feature asks for now.
 
     Every place of the words must stand in a sentence that names an earlier time and has no word
     of a decision; or, of what is to be ordered, beside a condition.
 
+    >>> from rubricate.reading.note import read_note
     >>> text = "BNP 40 in Jan, echo 2 yrs ago. CXR 2019 clear, will repeat today. MRI if worse."
-    >>> says_nothing_of_now("BNP ordered", text, [(0, 13)])
+    >>> note = read_note(text)
+    >>> says_nothing_of_now("BNP ordered", note, [(0, 13)])
     True
-    >>> says_nothing_of_now("BNP", text, [(0, 13)])
+    >>> says_nothing_of_now("BNP", note, [(0, 13)])
     False
-    >>> says_nothing_of_now("Orders chest X-ray", text, [(31, 34)])
+    >>> says_nothing_of_now("Orders chest X-ray", note, [(31, 34)])
     False
-    >>> says_nothing_of_now("Orders MRI", text, [(66, 69)])
+    >>> says_nothing_of_now("Orders MRI", note, [(66, 69)])
     True
     """
-    if asks_for_now(feature) and all(_is_earlier(text, *span) for span in spans):
+    if asks_for_now(feature) and all(_is_earlier(reading, *span) for span in spans):
         return True
-    return _asks_for_order(feature) and all(_is_conditional(text, *span) for span in spans)
+    return _asks_for_order(feature) and all(_is_conditional(reading, *span) for span in spans)
 
 
 @lru_cache(maxsize=4096)
@@ -193,14 +201,15 @@ def _asks_for_order(feature: str) -> bool:
     return _ASKS_FOR_ORDER.search(feature) is not None and _CONDITION.search(feature) is None
 
 
-def _is_conditional(text: str, start: int, end: int) -> bool:
+def _is_conditional(reading: NoteReading, start: int, end: int) -> bool:
     """Tell whether words stand right before a condition, hold one or follow one: "MRI if worse"."""
+    text = reading.text
     if _IF_AFTER.match(text, end) or _IF_WITHIN.search(text, start, end):
         return True
-    begin, _ = statement_of(text, start, end)
+    begin, _ = reading.statement(start, end)
     return _IF_FIRST.match(text[begin:start]) is not None
 
 
-def _is_earlier(text: str, start: int, end: int) -> bool:
-    sentence = text[slice(*statement_of(text, start, end))]
+def _is_earlier(reading: NoteReading, start: int, end: int) -> bool:
+    sentence = reading.text[slice(*reading.statement(start, end))]
     return tells_of_before(sentence) and not _DECIDED.search(sentence)

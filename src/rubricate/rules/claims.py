@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from rubricate.reading.note import TextReading
+from rubricate.reading.note import NoteReading
 from rubricate.requirement.tests import asks_for_test
 from rubricate.rubric import Feature
 from rubricate.rules.beside import says_nothing_of_now, why_surely_not
@@ -60,15 +60,15 @@ def rule_names() -> list[str]:
 
 
 def find_claims(
-    feature: Feature, reading: TextReading, found: Sequence[Spans], against: Spans = ()
+    feature: Feature, reading: NoteReading, found: Sequence[Spans], against: Spans = ()
 ) -> list[Claim]:
     """Return the claims of rules, in the order in which they overrule each other.
 
     ``found`` are the words that a matcher found, each with their spans; ``against`` those that it
     takes for a contradiction.
 
-    >>> from rubricate.reading.note import read_text
-    >>> said = read_text("Pain in the left knee. HR 124")
+    >>> from rubricate.reading.note import read_note
+    >>> said = read_note("Pain in the left knee. HR 124")
     >>> find_claims(Feature("1", "c", "Right knee pain"), said, [[(0, 21)]])
     [Claim(rule='side.other', effect='contradicts', spans=((0, 21),), said='left')]
     >>> find_claims(Feature("1", "c", "Tachycardia"), said, [])
@@ -84,15 +84,15 @@ def find_claims(
     ]
 
 
-def claims_of_words(feature: str, reading: TextReading, spans: Spans) -> Iterator[Claim]:
+def claims_of_words(feature: str, reading: NoteReading, spans: Spans) -> Iterator[Claim]:
     """Yield what rules say of words found, in the order in which they are asked."""
     own = tuple((start, end) for start, end in spans)
     for rule in (*RULES, TYPE):
         if why := why_contradicted_in(reading, feature, own, [rule]):
             yield _against(why, own)
-    if why := why_surely_not(feature, reading.text, own):
+    if why := why_surely_not(feature, reading, own):
         yield _against(why, own)
-    if says_nothing_of_now(feature, reading.text, own):
+    if says_nothing_of_now(feature, reading, own):
         yield Claim("time.before", "irrelevant", own)
 
 
@@ -100,8 +100,8 @@ def _against(why: Reason, spans: tuple[tuple[int, int], ...]) -> Claim:
     return Claim(why.code, "contradicts", spans, why.said)
 
 
-def _of_values(feature: Feature, reading: TextReading) -> Iterator[Claim]:
-    said = judge_measured(feature.wordings, reading.text)
+def _of_values(feature: Feature, reading: NoteReading) -> Iterator[Claim]:
+    said = judge_measured(feature.wordings, reading)
     for effect, spans in (("contradicts", said.contradicts), ("states", said.states)):
         if spans:
             words = reading.text[slice(*spans[0])]
@@ -111,27 +111,27 @@ def _of_values(feature: Feature, reading: TextReading) -> Iterator[Claim]:
                 yield Claim("value.measured", "contradicts", spans, words)
 
 
-def _of_tests(feature: Feature, reading: TextReading, found: Sequence[Spans]) -> Iterator[Claim]:
+def _of_tests(feature: Feature, reading: NoteReading, found: Sequence[Spans]) -> Iterator[Claim]:
     if not asks_for_test(feature.text):
         return
     if ordered := find_ordered(feature.text, reading):
         yield Claim("test.ordered", "states", tuple(ordered))
         return
     for spans in found:
-        if says_nothing_of_test(feature.text, reading.text, spans):
+        if says_nothing_of_test(feature.text, reading, spans):
             yield Claim("test.other", "irrelevant", tuple(spans))
-        elif not_ordered(feature.text, reading.text, spans):
+        elif not_ordered(feature.text, reading, spans):
             yield Claim("test.refused", "contradicts", tuple(spans))
 
 
-def _of_plans(feature: Feature, reading: TextReading) -> Iterator[Claim]:
+def _of_plans(feature: Feature, reading: NoteReading) -> Iterator[Claim]:
     if planned := find_planned(feature.text, reading):
         rule = "plan.return" if asks_when_to_return(feature.text) else "plan.started"
         yield Claim(rule, "states", tuple(planned))
 
 
 def _of_diagnoses(
-    feature: Feature, reading: TextReading, found: Sequence[Spans]
+    feature: Feature, reading: NoteReading, found: Sequence[Spans]
 ) -> Iterator[Claim]:
     said = judge_diagnosis(feature.text, reading, found)
     if said is None:
@@ -148,6 +148,6 @@ def _of_diagnoses(
         yield Claim("diagnosis.denied", "contradicts", (said.denied,))
 
 
-def _of_numbers(feature: Feature, reading: TextReading, against: Spans) -> Iterator[Claim]:
-    if against and gives_asked_number(feature.text, reading.text, against):
+def _of_numbers(feature: Feature, reading: NoteReading, against: Spans) -> Iterator[Claim]:
+    if against and gives_asked_number(feature.text, reading, against):
         yield Claim("number.same", "states", tuple(against))

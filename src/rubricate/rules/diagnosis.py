@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import pattern, words
-from rubricate.reading.clauses import statement_of
 from rubricate.reading.diagnoses import (
     NamedDiagnosis,
     diagnoses,
@@ -20,9 +19,8 @@ from rubricate.reading.diagnoses import (
     name_key,
 )
 from rubricate.reading.earlier import names_earlier_time
-from rubricate.reading.note import TextReading, find_place, read_text
-from rubricate.reading.sections import section_at, sections_of
-from rubricate.reading.tokens import RECENT_TEXTS, find_tokens
+from rubricate.reading.note import NoteReading, find_place
+from rubricate.reading.tokens import find_tokens
 from rubricate.requirement.checklist import assessed_wording
 from rubricate.requirement.diagnoses import FRAME, asked_diagnoses, is_beside
 from rubricate.rules.reasons import Reason
@@ -91,11 +89,11 @@ def _key(name: str) -> str:
     return name if name.isupper() else name_key(name)
 
 
-def judge_assessed(feature: str, reading: TextReading) -> Assessed:
+def judge_assessed(feature: str, reading: NoteReading) -> Assessed:
     """Return where a note speaks of the diagnosis that a feature wants in its assessment.
 
-    >>> from rubricate.reading.note import read_text
-    >>> reading = read_text("PMH: asthma. A: r/o PE vs pneumonia, no evidence of ACS")
+    >>> from rubricate.reading.note import read_note
+    >>> reading = read_note("PMH: asthma. A: r/o PE vs pneumonia, no evidence of ACS")
     >>> judge_assessed("Differential: PE", reading).considered
     ((20, 22),)
     >>> judge_assessed("Differential: asthma", reading).elsewhere
@@ -108,7 +106,7 @@ def judge_assessed(feature: str, reading: TextReading) -> Assessed:
         return Assessed()
     leading = assessed_wording(feature)[0] == "Diagnosis"
     found: dict[str, list[tuple[int, int]]] = {}
-    for one in named_in(reading):
+    for one in reading.diagnoses:
         said = _said_of(reading, one)
         if not any(_states(one, asked) for asked in wanted):
             if not any(_may_state(one, asked) for asked in wanted):
@@ -122,24 +120,24 @@ def judge_assessed(feature: str, reading: TextReading) -> Assessed:
     return Assessed(**{kind: tuple(own) for kind, own in found.items()})
 
 
-def in_assessment(reading: TextReading, start: int, end: int) -> bool:
+def in_assessment(reading: NoteReading, start: int, end: int) -> bool:
     """Tell whether words stand where the writer says what it may be.
 
-    >>> from rubricate.reading.note import read_text
-    >>> in_assessment(read_text("Loose stools. I suspect coeliac"), 0, 12)
+    >>> from rubricate.reading.note import read_note
+    >>> in_assessment(read_note("Loose stools. I suspect coeliac"), 0, 12)
     False
     """
-    first, last = statement_of(reading.text, start, end)
-    section = section_at(reading.text, start)
+    first, last = reading.statement(start, end)
+    section = reading.section_at(start)
     thought = any(one.search(reading.text, first, last) for one in (_LISTED, _THOUGHT))
     return section in ("assessment", "plan") or thought or "?" in reading.text[first:last]
 
 
-def _rank_of(reading: TextReading, one: NamedDiagnosis) -> str:
+def _rank_of(reading: NoteReading, one: NamedDiagnosis) -> str:
     """Return "considered" of the diagnosis that leads an assessment, "elsewhere" of a later one."""
     text = reading.text
     start, end = reading.tokens[one.first].start, reading.tokens[one.end - 1].end
-    first, last = statement_of(text, start, end)
+    first, last = reading.statement(start, end)
     near = text[first:start].rsplit(",", 1)[-1], re.split("[,.;]", text[end:last])[0]
     if _LATER.match(near[1]) or _LESS.search(near[0]):
         return "elsewhere"
@@ -147,29 +145,26 @@ def _rank_of(reading: TextReading, one: NamedDiagnosis) -> str:
         return "considered"
     if _DOUBTED.search(text, first, start) or _DOUBTED.search(near[1]):
         return "unclear"
-    named = _first_named(text, *(_body_at(text, start) or (first, last)))
+    named = reading.once(_first_named, *(_body_at(reading, start) or (first, last)))
     others = (name for name, at in named.items() if at < start and not is_symptom(name))
     alone = all(may_be_meant(name, own) for name in others for own in one.meant)
     return "considered" if alone else "unclear"
 
 
-def _body_at(text: str, place: int) -> tuple[int, int] | None:
+def _body_at(reading: NoteReading, place: int) -> tuple[int, int] | None:
     """Return where the text of the section begins and ends that a place is in, if it is in one."""
-    bodies = _bodies(text)
-    k = bisect_right(bodies, (place, len(text))) - 1
+    bodies = reading.once(_bodies)
+    k = bisect_right(bodies, (place, len(reading.text))) - 1
     return bodies[k] if k >= 0 and place < bodies[k][1] else None
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _bodies(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple((one.body.start, one.body.end) for one in sections_of(text) if one.body)
+def _bodies(reading: NoteReading) -> tuple[tuple[int, int], ...]:
+    return tuple((one.body.start, one.body.end) for one in reading.sections if one.body)
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _first_named(text: str, begin: int, end: int) -> dict[str, int]:
+def _first_named(reading: NoteReading, begin: int, end: int) -> dict[str, int]:
     """Return the diagnoses named from one place to another, with where each is named first."""
-    reading, found = read_text(text), dict[str, int]()
-    named = named_in(reading)
+    named, found = reading.diagnoses, dict[str, int]()
     for one in named[bisect_left(named, begin, key=lambda own: reading.tokens[own.first].start) :]:
         start = reading.tokens[one.first].start
         if start >= end:
@@ -201,17 +196,17 @@ def _is_wider(said: NamedDiagnosis, asked: _Wanted) -> bool:
     return any(not groups_above(one).isdisjoint(said.meant) for one in asked.meant)
 
 
-def _said_of(reading: TextReading, one: NamedDiagnosis) -> str:
+def _said_of(reading: NoteReading, one: NamedDiagnosis) -> str:
     """Return what is said of a diagnosis at one place."""
     text = reading.text
     start, end = reading.tokens[one.first].start, reading.tokens[one.end - 1].end
-    section = section_at(text, start)
+    section = reading.section_at(start)
     if section in _ELSEWHERE:
         return "elsewhere"
     about = (one.scope_span for one in reading.contexts_at([one.first]))
     if any(span.start <= start < span.end for span in about):
         return "elsewhere"
-    first, last = statement_of(text, start, end)
+    first, last = reading.statement(start, end)
     before, behind = text[first:start], text[end:last]
     left_open = _OPEN.search(before) or _OPEN.search(behind)
     near = before.rsplit(",", 1)[-1]
@@ -227,7 +222,7 @@ def _said_of(reading: TextReading, one: NamedDiagnosis) -> str:
     if section == "assessment" or left_open or _is_thought(before, behind):
         return "considered"
     # What stands before a headed assessment is what it draws on.
-    return "elsewhere" if start < _assessment_begins(text) else "unclear"
+    return "elsewhere" if start < reading.once(_assessment_begins) else "unclear"
 
 
 def _is_thought(before: str, behind: str) -> bool:
@@ -241,9 +236,9 @@ def _is_thought(before: str, behind: str) -> bool:
     )
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _assessment_begins(text: str) -> int:
-    return max((x.heading.start for x in sections_of(text) if x.name == "assessment"), default=0)
+def _assessment_begins(reading: NoteReading) -> int:
+    starts = (x.heading.start for x in reading.sections if x.name == "assessment")
+    return max(starts, default=0)
 
 
 Spans = Sequence[tuple[int, int]]
@@ -263,12 +258,12 @@ class DiagnosisVerdict(NamedTuple):
 
 
 def judge_diagnosis(
-    feature: str, reading: TextReading, found: Sequence[Spans]
+    feature: str, reading: NoteReading, found: Sequence[Spans]
 ) -> DiagnosisVerdict | None:
     """Return what a note says of the diagnosis a feature asks for; None where it asks for none.
 
-    >>> from rubricate.reading.note import read_text
-    >>> said = read_text("PMH: pneumonia 2019. A: r/o PE")
+    >>> from rubricate.reading.note import read_note
+    >>> said = read_note("PMH: pneumonia 2019. A: r/o PE")
     >>> judge_diagnosis("Differential: pneumonia", said, [[(5, 14)]]).kept
     (False,)
     >>> judge_diagnosis("Differential: pulmonary embolism", said, []).states
@@ -297,40 +292,30 @@ def judge_diagnosis(
     return DiagnosisVerdict((), kept, bool(said.considered), denied)
 
 
-def _may_be_thought(reading: TextReading, spans: Spans) -> bool:
+def _may_be_thought(reading: NoteReading, spans: Spans) -> bool:
     """Tell whether words found without a name may state a diagnosis of the assessment."""
     # No name that is known: what stands before a headed assessment is not what the writer thinks.
     start, end = spans[0][0], spans[-1][1]
-    drawn_on = start < _assessment_begins(reading.text) and not in_assessment(reading, start, end)
+    drawn_on = start < reading.once(_assessment_begins) and not in_assessment(reading, start, end)
     return not drawn_on and not says_nothing(reading, spans)
 
 
-def says_nothing(reading: TextReading, spans: Sequence[tuple[int, int]]) -> bool:
+def says_nothing(reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool:
     """Tell whether words only frame something: "likely", "number two"."""
     place = find_place(reading, spans)
     return place is None or all(is_beside(reading.tokens[i].form, _BESIDE) for i in place.inside)
 
 
-def named_in(reading: TextReading) -> list[NamedDiagnosis]:
-    """Return the names of diagnoses in a text, found once for the last texts."""
-    return _named_in(reading.text)
-
-
-@lru_cache(maxsize=RECENT_TEXTS)
-def _named_in(text: str) -> list[NamedDiagnosis]:
-    return find_diagnoses(text, read_text(text).tokens)
-
-
 def another_diagnosis(
-    feature: str, reading: TextReading, spans: Sequence[tuple[int, int]], *, listed: bool = False
+    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]], *, listed: bool = False
 ) -> Reason | None:
     """Return the diagnosis said where a feature asks for another, and the words name only others.
 
     They do not contradict the feature: what a list names beside others is not mentioned. Of what
     is ``listed`` one item may have further words: "infective endocarditis of slow onset".
 
-    >>> from rubricate.reading.note import read_text
-    >>> said = read_text("DDx: GERD, gastritis")
+    >>> from rubricate.reading.note import read_note
+    >>> said = read_note("DDx: GERD, gastritis")
     >>> another_diagnosis("Differential: PUD", said, [(5, 20)])
     Reason(code='diagnosis.other', said='gerd')
     >>> another_diagnosis("Differential: dyspepsia", said, [(5, 20)]) is None
@@ -341,7 +326,7 @@ def another_diagnosis(
     if place is None:
         return None
     inside = set(place.inside)
-    said = [one for one in named_in(reading) if not inside.isdisjoint(range(one.first, one.end))]
+    said = [one for one in reading.diagnoses if not inside.isdisjoint(range(one.first, one.end))]
     wanted = frozenset().union(*asked)
     if not said or any(may_be_meant(a, b) for a in wanted for one in said for b in one.meant):
         return None

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from rubricate.knowledge.rows import split_cell, table_rows
 from rubricate.knowledge.tables import words
 from rubricate.reading.clauses import clause_ranges
-from rubricate.reading.tokens import CueTable, find_tokens, tokens_of
+from rubricate.reading.note import NoteReading
+from rubricate.reading.tokens import CueTable, find_tokens
 from rubricate.requirement.asked import EMPTY_WORDS
 
 _NO_NAMES = words("checklist.no_names")
@@ -72,16 +73,17 @@ def asked_examination(feature: str) -> str | None:
     return named[0] if named is not None and named[1] == end else None
 
 
-def find_examined(examination: str, text: str) -> Examined:
+def find_examined(examination: str, reading: NoteReading) -> Examined:
     """Return where a note tells of an examination, and where it says that it was not done.
 
-    >>> text = "No rebound or guarding. Heart not auscultated."
-    >>> find_examined("rebound", text), find_examined("heart", text)
+    >>> from rubricate.reading.note import read_note
+    >>> note = read_note("No rebound or guarding. Heart not auscultated.")
+    >>> find_examined("rebound", note), find_examined("heart", note)
     (Examined(done=((3, 10),), undone=()), Examined(done=(), undone=((24, 45),)))
     """
-    tokens, shows, undoes = tokens_of(text), _examinations()[1][examination], _words("undone")
+    tokens, shows, undoes = reading.raw, _examinations()[1][examination], _words("undone")
     done, undone = list[tuple[int, int]](), list[tuple[int, int]]()
-    for first, end in clause_ranges(text, tokens):
+    for first, end in clause_ranges(reading.text, tokens, reading.sentences):
         hits = ((i, shows.at(tokens, i)) for i in range(first, end) if tokens[i].form in shows)
         hit = next(((i, one[1]) for i, one in hits if one is not None), None)
         if hit is None:

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from rubricate.knowledge.tables import words
 from rubricate.reading import opposites
-from rubricate.reading.note import SpokenPlace, find_place, forms_at, read_text
-from rubricate.reading.quantities import Quantity, quantities_of, same_quantity
+from rubricate.reading.note import NoteReading, Place, find_place
+from rubricate.reading.quantities import Quantity, find_quantities, same_quantity
 from rubricate.requirement.asked import (
     AskedFor,
     counts_in,
@@ -36,7 +36,7 @@ _IN_ORDER = WELL | words("explained.in_order")
 
 
 def explain_contradiction(
-    feature: str, text: str, spans: Sequence[tuple[int, int]]
+    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
 ) -> Reason | None:
     """Return how words of a note contradict a feature, when it is known that they do.
 
@@ -46,12 +46,13 @@ def explain_contradiction(
     What `why_contradicted` says; where that is nothing, the first thing within the words that
     differs, and where none is known the words if they are few. None where there are no words.
 
-    >>> explain_contradiction("Coughing up blood", "Cough, no hemoptysis", [(7, 20)])
+    >>> from rubricate.reading.note import read_note
+    >>> explain_contradiction("Coughing up blood", read_note("Cough, no hemoptysis"), [(7, 20)])
     Reason(code='polarity.denied', said='')
-    >>> explain_contradiction("Works full time", "Part time only", [(0, 9)])
+    >>> explain_contradiction("Works full time", read_note("Part time only"), [(0, 9)])
     Reason(code='words.quoted', said='Part time')
     """
-    place = find_place(read_text(text), spans)
+    place = find_place(reading, spans)
     if place is None:
         return None
     asked = read_asked(feature)
@@ -63,21 +64,24 @@ def explain_contradiction(
     return broken[0] if broken else next(differing, None) or _quotation(place)
 
 
-def gives_asked_number(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+def gives_asked_number(
+    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
+) -> bool:
     """Tell whether words give the very number a feature asks for, in another unit or notation.
 
     Networks do not reckon: they take "LMP 49 days ago" for another time than "seven weeks ago".
     Where the number is written alike, what differs is something else.
 
+    >>> from rubricate.reading.note import read_note
     >>> feature = "Last period 7 weeks ago"
-    >>> gives_asked_number(feature, "LMP 49 days ago", [(0, 15)])
+    >>> gives_asked_number(feature, read_note("LMP 49 days ago"), [(0, 15)])
     True
-    >>> gives_asked_number(feature, "LMP 5 weeks ago", [(0, 15)])
+    >>> gives_asked_number(feature, read_note("LMP 5 weeks ago"), [(0, 15)])
     False
     """
-    place = find_place(read_text(text), spans)
+    place = find_place(reading, spans)
     # What is counted, and whether a weight rose or fell, the words would have to say as well.
-    counted = any(one.kind in ("number", "weight") for one in quantities_of(feature))
+    counted = any(one.kind in ("number", "weight") for one in find_quantities(feature))
     return (
         place is not None
         and not counted
@@ -85,8 +89,8 @@ def gives_asked_number(feature: str, text: str, spans: Sequence[tuple[int, int]]
     )
 
 
-def _gives_number(asked: AskedFor, place: SpokenPlace) -> bool:
-    inside = forms_at(place, place.inside)
+def _gives_number(asked: AskedFor, place: Place) -> bool:
+    inside = place.forms(place.inside)
     if not asked.quantities or asked.negated or asked.numerals & numerals_of(inside):
         return False
     within = _quantities_within(place)
@@ -113,18 +117,18 @@ def _amounts_to(wanted: Quantity, said: Quantity) -> bool:
     return same_quantity(wanted, said)
 
 
-def _quantities_within(place: SpokenPlace) -> list[Quantity]:
+def _quantities_within(place: Place) -> list[Quantity]:
     own = [place.reading.tokens[i] for i in place.inside]
     return [one for one in place.reading.quantities if own[0].start <= one.span.start < own[-1].end]
 
 
-def _first_difference(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _first_difference(asked: AskedFor, place: Place) -> Reason | None:
     """Return how the words differ from what is asked for, in a few words; or None."""
     looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
     return next((said for look in looks if (said := look(asked, place))), None)
 
 
-def _quotation(place: SpokenPlace) -> Reason:
+def _quotation(place: Place) -> Reason:
     """Return the words themselves if few and of one sentence."""
     tokens = [place.reading.tokens[i] for i in place.inside]
     words = place.reading.text[tokens[0].start : tokens[-1].end]
@@ -133,7 +137,7 @@ def _quotation(place: SpokenPlace) -> Reason:
     return Reason("words.quoted", words) if few else Reason("words.otherwise")
 
 
-def _another_value(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _another_value(asked: AskedFor, place: Place) -> Reason | None:
     reading = place.reading
     own = [reading.tokens[i] for i in place.inside]
     within = _quantities_within(place)
@@ -154,8 +158,8 @@ def _another_value(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return None
 
 
-def _said_otherwise(asked: AskedFor, place: SpokenPlace) -> Reason | None:
-    inside = forms_at(place, place.inside)
+def _said_otherwise(asked: AskedFor, place: Place) -> Reason | None:
+    inside = place.forms(place.inside)
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
         said = next((form for form in inside if form in table), None)
@@ -164,24 +168,24 @@ def _said_otherwise(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return None
 
 
-def _another_polarity(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _another_polarity(asked: AskedFor, place: Place) -> Reason | None:
     reading = place.reading
     cued = any(reading.cue[i] >= 0 or reading.scope[i] >= 0 for i in place.inside)
     if asked.negated or not _LACK.isdisjoint(asked.forms):
         return None if cued else Reason("polarity.affirmed")
-    inside = set(forms_at(place, place.inside))
+    inside = set(place.forms(place.inside))
     if cue := cue_within(place):
         return cue
     return Reason("polarity.denied") if cued or inside & _NEGATIVE else None
 
 
-def _another_person(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _another_person(asked: AskedFor, place: Place) -> Reason | None:
     said = persons_in(place.reading.tokens, place.inside) if asked.persons else None
     if not said or opposites.persons_fit(asked.persons, said):
         return None
     return Reason("person.other", min(said))
 
 
-def _in_order(_asked: AskedFor, place: SpokenPlace) -> Reason | None:
-    said = next((form for form in forms_at(place, place.inside) if form in _IN_ORDER), None)
+def _in_order(_asked: AskedFor, place: Place) -> Reason | None:
+    said = next((form for form in place.forms(place.inside) if form in _IN_ORDER), None)
     return Reason("polarity.normal", said) if said else None

@@ -17,14 +17,10 @@ from typing import NamedTuple
 
 from rubricate.knowledge.tables import words
 from rubricate.reading.children import ValueScale, child_scale
-from rubricate.reading.measurements import (
-    Measurement,
-    child_years,
-    find_measurements,
-    measure_table,
-)
+from rubricate.reading.measurements import Measurement, measure_table
+from rubricate.reading.note import NoteReading
 from rubricate.reading.numbers import figure
-from rubricate.reading.tokens import RECENT_TEXTS, find_tokens
+from rubricate.reading.tokens import find_tokens
 from rubricate.reading.value_units import in_table_unit
 
 _RAISED = words("measured.raised")
@@ -189,19 +185,19 @@ def _asked(
     return tuple(_denied(one) for one in one_sided) if len(one_sided) == len(found) else ()
 
 
-def judge_measured(wordings: Sequence[str], text: str) -> MeasuredVerdict:
+def judge_measured(wordings: Sequence[str], reading: NoteReading) -> MeasuredVerdict:
     """Return where the values of a note state one of a feature's wordings, or contradict them all.
 
-    >>> judge_measured(["Tachycardia"], "BP 118/76, HR 124")
+    >>> from rubricate.reading.note import read_note
+    >>> judge_measured(["Tachycardia"], read_note("BP 118/76, HR 124"))
     MeasuredVerdict(states=((11, 17),), contradicts=())
-    >>> judge_measured(["Hypoxia"], "SpO2 98% on room air")
+    >>> judge_measured(["Hypoxia"], read_note("SpO2 98% on room air"))
     MeasuredVerdict(states=(), contradicts=((0, 8),))
     """
-    years = child_years(text)
-    asked = [asked_values(wording, years) for wording in wordings]
+    asked = [asked_values(wording, reading.child_years) for wording in wordings]
     if not any(asked):
         return MeasuredVerdict()
-    said = [_judge(one, find_measurements(text)) for one in asked]
+    said = [_judge(one, reading.measurements) for one in asked]
     states = dict.fromkeys(span for one in said for span in one.states)
     against = said[0].contradicts if all(one.contradicts for one in said) else ()
     return MeasuredVerdict(tuple(states), () if states else against)
@@ -226,24 +222,24 @@ def _judge(asked: Sequence[AskedValues], measured: Sequence[Measurement]) -> Mea
     return MeasuredVerdict(tuple(states), tuple(contradicts))
 
 
-def only_values(text: str, spans: Sequence[tuple[int, int]]) -> bool:
+def only_values(reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool:
     """Tell whether words are of measured values and name no finding.
 
-    >>> text = "Febrile, T 38.2 and HR 110"
-    >>> only_values(text, [(9, 15)]), only_values(text, [(0, 15)]), only_values(text, [(16, 19)])
+    >>> from rubricate.reading.note import read_note
+    >>> note = read_note("Febrile, T 38.2 and HR 110")
+    >>> only_values(note, [(9, 15)]), only_values(note, [(0, 15)]), only_values(note, [(16, 19)])
     (True, False, False)
     """
-    starts, reach = _measured_places(text)
+    text, (starts, reach) = reading.text, reading.once(_measured_places)
     if not any(reach[bisect_left(starts, end)] > start for start, end in spans):
         return False
     forms = {token.form for start, end in spans for token in find_tokens(text[start:end])}
     return forms.isdisjoint(_findings())
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _measured_places(text: str) -> tuple[list[int], list[int]]:
+def _measured_places(reading: NoteReading) -> tuple[list[int], list[int]]:
     """Return where measured values begin, and how far those before each of them reach."""
-    spans = sorted(one.span for one in find_measurements(text))
+    spans = sorted(one.span for one in reading.measurements)
     return [start for start, _ in spans], [0, *accumulate((end for _, end in spans), max)]
 
 

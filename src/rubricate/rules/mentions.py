@@ -12,10 +12,9 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from rubricate.knowledge.rows import table_rows
-from rubricate.reading.clauses import CONTRASTS, statement_of
-from rubricate.reading.note import TextReading, find_place, read_text
-from rubricate.reading.subjects import contexts_of
-from rubricate.reading.tokens import RECENT_TEXTS, CueTable, Token, american, stem
+from rubricate.reading.clauses import CONTRASTS
+from rubricate.reading.note import NoteReading, find_place
+from rubricate.reading.tokens import CueTable, Token, american, stem
 from rubricate.requirement.asked import EMPTY_WORDS, AskedFor
 from rubricate.requirement.wordings import read_wording
 from rubricate.rules.reasons import Reason
@@ -76,25 +75,15 @@ def _table(side: str) -> CueTable:
     return CueTable({c.phrase: str(i) for i, c in enumerate(mention_cues()) if c.side == side})
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _places_of_stems(text: str) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for i, token in enumerate(read_text(text).tokens):
-        if token.kind != "mark":
-            found.setdefault(stem(token.form), []).append(i)
-    return found
-
-
 class _NoteCue(NamedTuple):
     cue: Cue
     first: int
     end: int
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _cues_in(text: str) -> tuple[tuple[_NoteCue, ...], tuple[_NoteCue, ...]]:
-    """Return the cues of a text by side."""
-    tokens, rows = read_text(text).tokens, mention_cues()
+def _cues_in(reading: NoteReading) -> tuple[tuple[_NoteCue, ...], tuple[_NoteCue, ...]]:
+    """Return the cues of a note by side."""
+    tokens, rows = reading.tokens, mention_cues()
     found: dict[str, list[_NoteCue]] = {"before": [], "after": []}
     for side, own in found.items():
         table = _table(side)
@@ -119,29 +108,30 @@ _FRAGMENT = 25
 _LEAST_SELF = 2
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def is_unlike_notes(text: str) -> bool:
+def is_unlike_notes(reading: NoteReading) -> bool:
     """Tell whether a text is a patient's own story or a fragment, which few matchers know.
 
-    >>> is_unlike_notes("I had chest pain, and my back ached."), is_unlike_notes("Chest pain.")
-    (True, True)
+    >>> from rubricate.reading.note import read_note
+    >>> is_unlike_notes(read_note("I had chest pain, and my back ached."))
+    True
     """
-    tokens = [token for token in read_text(text).tokens if token.kind != "mark"]
+    tokens = [token for token in reading.tokens if token.kind != "mark"]
     themselves = sum(token.form in _table("self") for token in tokens)
     others = sum(token.form in _table("other") for token in tokens)
     return len(tokens) < _FRAGMENT or (themselves >= _LEAST_SELF and themselves > others)
 
 
 def find_mentions(
-    words: str, asked: AskedFor, reading: TextReading, *, exact: bool = False
+    words: str, asked: AskedFor, reading: NoteReading, *, exact: bool = False
 ) -> Iterator[Mention]:
     """Yield where words for what a feature asks for stand in a note, in order and in a clause.
 
     The words may have other endings and spellings; if ``exact``, only that of a plural.
 
+    >>> from rubricate.reading.note import read_note
     >>> from rubricate.requirement.asked import read_asked
     >>> text = "Chest pain today. Return if chest pains. No chest pain before."
-    >>> for one in find_mentions("Chest pain", *read_asked("Chest pain"), read_text(text)):
+    >>> for one in find_mentions("Chest pain", *read_asked("Chest pain"), read_note(text)):
     ...     print(text[one.start : one.end], one.why and one.why.code)
     Chest pain None
     chest pains modality.hypothetical
@@ -154,10 +144,10 @@ def find_mentions(
         yield Mention(start, end, why, sure, by)
 
 
-def _places(words: str, asked: AskedFor, reading: TextReading, *, exact: bool) -> Iterator[range]:
+def _places(words: str, asked: AskedFor, reading: NoteReading, *, exact: bool) -> Iterator[range]:
     """Yield the tokens that some words are, with nothing of their own between them."""
     sought = _stems_sought(words, plainly_negated=asked.plainly_negated)
-    at, tokens = _places_of_stems(reading.text), reading.tokens
+    at, tokens = reading.places_of_stems, reading.tokens
     if not sought or any(one not in at for one in sought):
         return
     shorthand = len(sought) == 1 and words.isupper() and len(words) <= _LONGEST_SHORTHAND
@@ -214,7 +204,7 @@ _TakenBack = tuple[Reason | None, bool, str]
 
 
 def _taken_back(
-    asked: AskedFor, reading: TextReading, inside: range, start: int, end: int
+    asked: AskedFor, reading: NoteReading, inside: range, start: int, end: int
 ) -> Iterator[_TakenBack]:
     """Yield why words do not state what is asked for, whether for sure, and by what."""
     scopes = [reading.negations[i] for i in {reading.scope[i] for i in inside} if i >= 0]
@@ -229,7 +219,7 @@ def _taken_back(
     for cue in _cues_around(reading, inside, start, end):
         if not _asked_itself(cue, asked):
             yield Reason(cue.reason, cue.phrase), cue.sure == "yes", f"cue:{cue.phrase}"
-    for context in contexts_of(reading.text):
+    for context in reading.contexts:
         scope = context.scope_span
         why = _CONTEXT_REASONS.get(context.kind)
         if why and scope.start <= start and end <= scope.end and not _about(context.kind, asked):
@@ -259,15 +249,15 @@ def _asked_itself(cue: Cue, asked: AskedFor) -> bool:
     return any(form in asked.forms and form not in EMPTY_WORDS for form in cue.phrase.split())
 
 
-def _cues_around(reading: TextReading, inside: range, start: int, end: int) -> Iterator[Cue]:
+def _cues_around(reading: NoteReading, inside: range, start: int, end: int) -> Iterator[Cue]:
     """Yield the cues that reach some words."""
     tokens = reading.tokens
     headed = inside[-1] + 2 < len(tokens) and tokens[inside[-1] + 1].form == ":"
-    first, last = statement_of(reading.text, start, end)
+    first, last = reading.statement(start, end)
     if headed:  # What is said of a heading may stand in the next line.
-        _, last = statement_of(reading.text, tokens[inside[-1] + 2].start)
+        _, last = reading.statement(tokens[inside[-1] + 2].start)
     begin, stop = bisect_left(reading.starts, first), bisect_left(reading.starts, last)
-    before, after = _cues_in(reading.text)
+    before, after = reading.once(_cues_in)
     for one in before:
         within = begin <= one.first and one.end <= inside[0]
         if within and _reaches(one.cue.reach, tokens[one.end : inside[0]]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rubricate.knowledge.tables import cues, pattern, phrases, words
 from rubricate.reading.clauses import begins_item
 from rubricate.reading.drugs import drugs_among, other_class
-from rubricate.reading.note import NEAR, SpokenPlace, forms_at
+from rubricate.reading.note import NEAR, Place
 from rubricate.reading.numbers import figure
 from rubricate.reading.tokens import CueTable, stem
 from rubricate.requirement.asked import EMPTY_WORDS, AskedFor
@@ -22,7 +22,7 @@ _AWAITED = words("modality.awaited")
 _IN_ADVANCE = words("modality.in_advance")
 
 
-def not_settled(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def not_settled(asked: AskedFor, place: Place) -> Reason | None:
     """Return why words ask, order or prevent rather than say: "?PE", "start aspirin"."""
     reading, tokens = place.reading, place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
@@ -47,20 +47,20 @@ def not_settled(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return None
 
 
-def first_named(asked: AskedFor, place: SpokenPlace) -> int:
+def first_named(asked: AskedFor, place: Place) -> int:
     """Return the first of the words that is the feature's own; else the first that means much."""
     tokens = place.reading.tokens
     worded = (i for i in place.inside if tokens[i].form not in EMPTY_WORDS)
     return next(iter(_named(asked, place)), next(worded, place.inside[0]))
 
 
-def last_named(asked: AskedFor, place: SpokenPlace) -> int:
+def last_named(asked: AskedFor, place: Place) -> int:
     """Return the last of the words that is the feature's own; where none is, the one after all."""
     own = _named(asked, place)
     return own[-1] if own else place.inside[-1] + 1
 
 
-def _named(asked: AskedFor, place: SpokenPlace) -> list[int]:
+def _named(asked: AskedFor, place: Place) -> list[int]:
     tokens = place.reading.tokens
     return [i for i in place.inside if stem(tokens[i].form) in asked.words]
 
@@ -74,7 +74,7 @@ _NOT_TAKEN_REASONS = {
 }
 
 
-def not_taken(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def not_taken(asked: AskedFor, place: Place) -> Reason | None:
     """Return why a drug is named that is not taken: "apixaban instead of warfarin"."""
     if not asked.drugs or asked.forms & _OF_ALLERGY:
         return None
@@ -93,7 +93,7 @@ _SAID_OVER = _OVER | words("modality.said_over")
 _NOT_YET = words("modality.not_yet")
 
 
-def still_or_over(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def still_or_over(asked: AskedFor, place: Place) -> Reason | None:
     """Return why what should last is over, or what should be over lasts."""
     lasting, over = asked.forms & _LASTING, asked.forms & _OVER
     if bool(lasting) == bool(over):
@@ -104,7 +104,7 @@ def still_or_over(asked: AskedFor, place: SpokenPlace) -> Reason | None:
         if tokens[i].form in _SAID_OVER:
             near = {token.form for token in tokens[max(place.first, i - 3) : i]}
             said.add("time.not_over" if near & _NOT_YET else "time.resolved")
-    if over and not said and _GOES_ON & set(forms_at(place, place.around(NEAR))):
+    if over and not said and _GOES_ON & set(place.forms(place.around(NEAR))):
         return Reason("time.not_over")
     other = "time.resolved" if lasting else "time.not_over"
     return Reason(other) if said == {other} else None
@@ -117,7 +117,7 @@ _NOT_MEANT_REASONS = {
 }
 
 
-def not_meant(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def not_meant(asked: AskedFor, place: Place) -> Reason | None:
     """Return why the words say nothing of what is: advised, declined, in case, feared."""
     if asked.negated or asked.about_advice:
         return None
@@ -152,7 +152,7 @@ _WARNINGS = words("modality.warnings")
 _REFUSING = words("modality.refusing")
 
 
-def _has_object(place: SpokenPlace, i: int) -> bool:
+def _has_object(place: Place, i: int) -> bool:
     """Tell whether what is refused follows: "off his food, refused supper"."""
     tokens = place.reading.tokens
     return i < place.end and tokens[i].kind == "word" and tokens[i].form not in _NO_OBJECT
@@ -161,7 +161,7 @@ def _has_object(place: SpokenPlace, i: int) -> bool:
 _NO_OBJECT = words("modality.no_object")
 
 
-def _other_verb(place: SpokenPlace, i: int) -> bool:
+def _other_verb(place: Place, i: int) -> bool:
     """Tell whether a new statement begins between the words and a cue behind them."""
     between = place.reading.tokens[place.inside[-1] + 1 : i]
     return any(token.form in _NEW_STATEMENT for token in between)
@@ -186,13 +186,13 @@ def is_taken(asked: AskedFor) -> bool:
     return bool(asked.drugs) or not _TAKEN.isdisjoint(asked.forms)
 
 
-def not_now(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def not_now(asked: AskedFor, place: Place) -> Reason | None:
     """Return why the words speak of what is no more."""
     tokens = place.reading.tokens
     if not asked.negated and (said := still_or_over(asked, place)):
         return said
     if not _LEFT_OFF.isdisjoint(asked.forms):
-        around = set(forms_at(place, place.around(2 * NEAR)))
+        around = set(place.forms(place.around(2 * NEAR)))
         if "never" in around and not around & _LEFT_OFF:
             return Reason("time.never", "never")
         if "smok" in {form[:4] for form in asked.forms} and around & _STILL:
@@ -223,7 +223,7 @@ _UP_TO_NOW = words("modality.up_to_now")
 _FIRST_YEAR = 1900
 
 
-def _goes_on(place: SpokenPlace, i: int) -> bool:
+def _goes_on(place: Place, i: int) -> bool:
     """Tell whether a word for stopping says that nothing stopped: "until now", "has not quit"."""
     tokens = place.reading.tokens
     if tokens[i].form in ("until", "till"):
@@ -243,7 +243,7 @@ def _goes_on(place: SpokenPlace, i: int) -> bool:
     return False
 
 
-def _of_another_drug(asked: AskedFor, place: SpokenPlace, cue: int, end: int) -> bool:
+def _of_another_drug(asked: AskedFor, place: Place, cue: int, end: int) -> bool:
     """Tell whether what was stopped is another drug: "Senokot nightly and Laxido was stopped"."""
     if not asked.drugs:
         return False
@@ -262,13 +262,13 @@ _SOMEWHERE = words("modality.somewhere")
 _SINCE = words("modality.since")
 
 
-def _comma_between(place: SpokenPlace, i: int) -> bool:
+def _comma_between(place: Place, i: int) -> bool:
     first, last = place.inside[0], place.inside[-1]
     between = range(last + 1, i) if i > last else range(i + 1, first)
     return any(place.reading.tokens[k].form in (",", "+", "/") for k in between)
 
 
-def cue_within(place: SpokenPlace) -> Reason | None:
+def cue_within(place: Place) -> Reason | None:
     """Return why the words themselves say that something is past or only advised."""
     tokens, reasons = place.reading.tokens, _NOT_NOW_REASONS | _NOT_MEANT_REASONS
     for table in (_NO_MORE, _GONE, _NOT_MEANT, _NOT_DONE):

@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 from rubricate.knowledge.tables import values, words
 from rubricate.reading import opposites
-from rubricate.reading.note import NEAR, REACH, SpokenPlace, TextReading, forms_at
+from rubricate.reading.note import NEAR, REACH, NoteReading, Place
 from rubricate.reading.subjects import Context
 from rubricate.reading.tokens import stem
 from rubricate.requirement.asked import EMPTY_WORDS, AskedFor, persons_in
@@ -20,7 +20,7 @@ _CHILDREN = words("persons.children")
 _SIDE_OF_FAMILY = words("persons.side_of_family")
 
 
-def another_person(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def another_person(asked: AskedFor, place: Place) -> Reason | None:
     """Return whose matter it is when it is not the person's the feature asks about."""
     reading = place.reading
     start, end = reading.starts[place.inside[0]], reading.tokens[place.inside[-1]].end
@@ -46,14 +46,14 @@ def another_person(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return None
 
 
-def _is_the_patient(reading: TextReading, context: Context) -> bool:
+def _is_the_patient(reading: NoteReading, context: Context) -> bool:
     """Tell whether a context's person is the patient: "your son" in a letter to parents."""
     i = bisect_left(reading.starts, context.cue_span.start)
     before = reading.tokens[i - 1].form if i else ""
     return reading.tokens[i].form in _CHILDREN and before in _OWNERS
 
 
-def _another_relative(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _another_relative(asked: AskedFor, place: Place) -> Reason | None:
     said = _owners(asked, place)
     if not said:
         said = persons_in(place.reading.tokens, place.inside)
@@ -69,7 +69,7 @@ def _another_relative(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return _not_kin(asked, said)
 
 
-def not_kin(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def not_kin(asked: AskedFor, place: Place) -> Reason | None:
     """Return whose matter it is where a feature asks for the family and it is no relative's."""
     if not asked.any_relative:
         return None
@@ -88,11 +88,11 @@ def _not_kin(asked: AskedFor, said: frozenset[str]) -> Reason | None:
 _SIDE = values("persons.side")
 
 
-def _other_side(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _other_side(asked: AskedFor, place: Place) -> Reason | None:
     """Return the side of the family said where the feature asks for the other one."""
     if len(wanted := asked.forms & {"maternal", "paternal"}) != 1 or not asked.persons:
         return None
-    said = {_SIDE[form] for form in forms_at(place, place.around(NEAR)) if form in _SIDE}
+    said = {_SIDE[form] for form in place.forms(place.around(NEAR)) if form in _SIDE}
     other = len(said) == 1 and said != wanted
     return Reason("person.side_of_family", min(said)) if other else None
 
@@ -100,7 +100,7 @@ def _other_side(asked: AskedFor, place: SpokenPlace) -> Reason | None:
 _NO_MATTER = words("persons.no_matter")
 
 
-def _owners(asked: AskedFor, place: SpokenPlace) -> frozenset[str]:
+def _owners(asked: AskedFor, place: Place) -> frozenset[str]:
     """Return whose the matter of the words is: of the last people named before it, or after it.
 
     "Father MI at 60, brother well": the infarction is the father's, although both are in the words.
@@ -142,21 +142,19 @@ def _owners(asked: AskedFor, place: SpokenPlace) -> frozenset[str]:
     return frozenset([kin]) if kin else frozenset().union(*(persons[i] for i in chain))
 
 
-def _before_dash(place: SpokenPlace) -> list[int]:
+def _before_dash(place: Place) -> list[int]:
     """Return the place of a person set off before the words: "brother - kidney stones"."""
     tokens, first = place.reading.tokens, place.first
     return [first - 2] if first > 1 and tokens[first - 1].form == "-" else []
 
 
-def _after_dash(place: SpokenPlace) -> list[int]:
+def _after_dash(place: Place) -> list[int]:
     """Return the places after a dash behind the words: "breast ca - paternal grandmother"."""
     tokens, end = place.reading.tokens, place.end
     return list(range(end, min(end + 2, len(tokens)))) if tokens[end - 1].form == "-" else []
 
 
-def _best_part(
-    asked: AskedFor, place: SpokenPlace, persons: list[int], matter: list[int]
-) -> list[int]:
+def _best_part(asked: AskedFor, place: Place, persons: list[int], matter: list[int]) -> list[int]:
     """Return the matter of the person that has most of the feature's words, where one has."""
     tokens = place.reading.tokens
     parts = []

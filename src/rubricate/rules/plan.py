@@ -12,12 +12,10 @@ from functools import cache, lru_cache
 
 from rubricate.knowledge.rows import table_rows
 from rubricate.knowledge.tables import pattern, words
-from rubricate.reading.clauses import statement_of
-from rubricate.reading.drugs import DrugName, classes_above, drugs_at
+from rubricate.reading.drugs import classes_above
 from rubricate.reading.earlier import names_earlier_time
-from rubricate.reading.note import TextReading, read_text
-from rubricate.reading.sections import section_at
-from rubricate.reading.tokens import RECENT_TEXTS, CueTable, tokens_of
+from rubricate.reading.note import NoteReading
+from rubricate.reading.tokens import CueTable
 from rubricate.requirement.asked import AskedFor, read_asked
 from rubricate.spans import any_overlap
 
@@ -40,21 +38,12 @@ def _wanted(feature: str) -> tuple[AskedFor, ...]:
     return wanted
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _drugs_in(text: str) -> tuple[tuple[str, DrugName, int, int], ...]:
-    words = [token for token in read_text(text).tokens if token.kind != "mark"]
-    return tuple(
-        (key, drug, words[first].start, words[end - 1].end)
-        for key, drug, first, end in drugs_at(words)
-    )
-
-
-def find_planned(feature: str, reading: TextReading) -> list[tuple[int, int]]:
+def find_planned(feature: str, reading: NoteReading) -> list[tuple[int, int]]:
     """Return where a note surely does what a feature wants of its plan; empty where in doubt.
 
-    >>> from rubricate.reading.note import read_text
+    >>> from rubricate.reading.note import read_note
     >>> text = "Sprain. Plan: ibuprofen. ED if foot cold or numb."
-    >>> [text[slice(*x)] for x in find_planned("Safety-net advice given", read_text(text))]
+    >>> [text[slice(*x)] for x in find_planned("Safety-net advice given", read_note(text))]
     ['ED if foot cold or numb']
     """
     if not asks_when_to_return(feature):
@@ -77,13 +66,13 @@ def asks_when_to_return(feature: str) -> bool:
     return _WHEN_TO_RETURN.fullmatch(feature) is not None
 
 
-def _find_started(feature: str, reading: TextReading) -> list[tuple[int, int]]:
+def _find_started(feature: str, reading: NoteReading) -> list[tuple[int, int]]:
     """Return where the plan of a note begins the drug that a feature wants; empty where in doubt.
 
     A drug that the note names before its plan may be one that only goes on.
 
-    >>> from rubricate.reading.note import read_text
-    >>> reading = read_text("Takes atenolol. PLAN: heparin gtt, metoprolol, hold lisinopril")
+    >>> from rubricate.reading.note import read_note
+    >>> reading = read_note("Takes atenolol. PLAN: heparin gtt, metoprolol, hold lisinopril")
     >>> find_planned("Starts anticoagulant", reading), find_planned("Starts ACE inhibitor", reading)
     ([(22, 29)], [])
     >>> find_planned("Starts beta blocker", reading)
@@ -92,24 +81,24 @@ def _find_started(feature: str, reading: TextReading) -> list[tuple[int, int]]:
     wanted = _wanted(feature)
     for one in wanted:
         places = list(_named(one, reading))
-        if places and all(_is_begun(reading.text, *place) for place in places):
+        if places and all(_is_begun(reading, *place) for place in places):
             return places[:1]
     return []
 
 
-def _named(asked: AskedFor, reading: TextReading) -> Iterator[tuple[int, int]]:
+def _named(asked: AskedFor, reading: NoteReading) -> Iterator[tuple[int, int]]:
     """Yield where a note names the drug, or one of the class, that a feature asks for."""
     (drug,) = asked.drugs
-    for key, said, start, end in _drugs_in(reading.text):
+    for key, said, start, end in reading.drugs:
         above = frozenset().union(*map(classes_above, said.classes))
         if key in asked.drug_names or (drug.is_class and above & drug.classes):
             yield start, end
 
 
-def _is_begun(text: str, start: int, end: int) -> bool:
-    if section_at(text, start) != "plan":
+def _is_begun(reading: NoteReading, start: int, end: int) -> bool:
+    if reading.section_at(start) != "plan":
         return False
-    first, last = statement_of(text, start, end)
+    text, (first, last) = reading.text, reading.statement(start, end)
     item = text[first:start].rsplit(",", 1)[-1] + re.split(r"[,;]", text[start:last])[0]
     if _GOES_ON.match(text, end, last) is None:
         return False
@@ -122,26 +111,27 @@ def _continued() -> CueTable:
     return CueTable({row[0]: "continued" for row in rows})
 
 
-def only_goes_on(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+def only_goes_on(feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool:
     """Tell whether all words found say that a drug goes on which a feature wants to be begun.
 
-    >>> only_goes_on("Starts lisinopril", "Continue lisinopril 10 mg.", [(9, 19)])
+    >>> from rubricate.reading.note import read_note
+    >>> only_goes_on("Starts lisinopril", read_note("Continue lisinopril 10 mg."), [(9, 19)])
     True
-    >>> only_goes_on("Starts lisinopril", "Continue diet, lisinopril 10 mg.", [(15, 25)])
+    >>> note = read_note("Continue diet, lisinopril 10 mg.")
+    >>> only_goes_on("Starts lisinopril", note, [(15, 25)])
     False
     """
-    reading = read_text(text)
     named = [
         (start, end)
         for one in _wanted(feature)
         for start, end in _named(one, reading)
         if any_overlap(spans, [(start, end)])
     ]
-    return bool(named) and all(_goes_on(text, *place) for place in named)
+    return bool(named) and all(_goes_on(reading, *place) for place in named)
 
 
-def _goes_on(text: str, start: int, end: int) -> bool:
-    begin, _ = statement_of(text, start, end)
-    item = begin + text[begin:start].rfind(",") + 1
-    tokens = [token for token in tokens_of(text) if item <= token.start < end]
+def _goes_on(reading: NoteReading, start: int, end: int) -> bool:
+    begin, _ = reading.statement(start, end)
+    item = begin + reading.text[begin:start].rfind(",") + 1
+    tokens = [token for token in reading.raw if item <= token.start < end]
     return any(_continued().at(tokens, i) is not None for i in range(len(tokens)))

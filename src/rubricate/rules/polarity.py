@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from rubricate.knowledge.tables import groups, phrases, words
-from rubricate.reading.note import NEAR, SpokenPlace, forms_at
+from rubricate.reading.note import NEAR, Place
 from rubricate.reading.numbers import time_unit
 from rubricate.reading.tokens import stem
 from rubricate.requirement.asked import EMPTY_WORDS, AskedFor, persons_in
@@ -38,19 +38,19 @@ _NEGATIVE = words("polarity.negative")
 _NO_RESULT = words("polarity.no_result")
 
 
-def _other_result(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _other_result(asked: AskedFor, place: Place) -> Reason | None:
     """Return the result of a test said where the feature asks for the other one."""
     wants = (bool(asked.forms & _POSITIVE), bool(asked.forms & _NEGATIVE))
     if wants[0] == wants[1]:
         return None
-    near = set(forms_at(place, place.around(1)))
+    near = set(place.forms(place.around(1)))
     if near & _NO_RESULT or (near & _POSITIVE and near & _NEGATIVE):
         return None
     other = near & (_NEGATIVE if wants[0] else _POSITIVE)
     return Reason("polarity.result", min(other)) if other else None
 
 
-def denied(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def denied(asked: AskedFor, place: Place) -> Reason | None:
     """Return why a span is denied that should not be, or affirmed that should be denied."""
     reading = place.reading
     own = [
@@ -67,7 +67,7 @@ def denied(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     lost = (asked.forms & _LACKING) - _ONLY_DENYING
     if asked.negated:
         # "No loss of consciousness": "conscious" does not say the loss.
-        said_lost = not lost or not lost.isdisjoint(place.meant.union(forms_at(place, own)))
+        said_lost = not lost or not lost.isdisjoint(place.meant.union(place.forms(own)))
         plain = named and asked.plainly_negated and said_lost
         return _affirmed(place) if plain else None
     if not own or number_agrees(asked, place):
@@ -98,7 +98,7 @@ def denied(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return Reason("polarity.denied") if near else None
 
 
-def _predicate(asked: AskedFor, place: SpokenPlace, own: list[int]) -> list[int]:
+def _predicate(asked: AskedFor, place: Place, own: list[int]) -> list[int]:
     """Return the denied ones of the words where the others are what they are said of.
 
     "Legs not swollen", "swallows without difficulty".
@@ -117,7 +117,7 @@ def _predicate(asked: AskedFor, place: SpokenPlace, own: list[int]) -> list[int]
     return within if named and before and joined and not comma else own
 
 
-def _denied_beside(asked: AskedFor, place: SpokenPlace, own: Sequence[int]) -> bool:
+def _denied_beside(asked: AskedFor, place: Place, own: Sequence[int]) -> bool:
     """Tell whether a word of the feature that was not found is denied beside the words.
 
     "His belly gives no pain": the belly was found, the pain is denied.
@@ -136,7 +136,7 @@ def _denied_beside(asked: AskedFor, place: SpokenPlace, own: Sequence[int]) -> b
     return False
 
 
-def _affirmed(place: SpokenPlace) -> Reason | None:
+def _affirmed(place: Place) -> Reason | None:
     reading = place.reading
     for i in range(place.first, place.end):
         if reading.cue[i] >= 0 or reading.scope[i] >= 0:
@@ -151,7 +151,7 @@ def _affirmed(place: SpokenPlace) -> Reason | None:
     return Reason("polarity.affirmed")
 
 
-def _is_recent(place: SpokenPlace, i: int) -> bool:
+def _is_recent(place: Place, i: int) -> bool:
     """Tell whether "last" gives a time: "last night", not "last period"."""
     tokens = place.reading.tokens
     after = tokens[i + 1].form if i + 1 < place.end else ""
@@ -170,7 +170,7 @@ _NOT_NORMAL = words("polarity.not_normal")
 _MAY_BE_FINE = WELL | _NORMAL | words("polarity.may_be_fine")
 
 
-def _of_the_matter(asked: AskedFor, place: SpokenPlace, i: int) -> bool:
+def _of_the_matter(asked: AskedFor, place: Place, i: int) -> bool:
     """Tell whether a word stands in the part of a list that has the feature's words, if one has."""
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
@@ -190,7 +190,7 @@ def _is_done(asked: AskedFor) -> bool:
     return named or any(form.endswith(_DONE) for form in asked.forms)
 
 
-def normal(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def normal(asked: AskedFor, place: Place) -> Reason | None:
     """Return "normal" where what a feature says is amiss is said to be in order."""
     if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms) or _is_done(asked):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from rubricate.reading.note import SpokenPlace, TextReading, find_place, read_text
+from rubricate.reading.note import NoteReading, Place, find_place, read_note
 from rubricate.requirement.asked import AskedFor, read_asked
 from rubricate.rules.modality import not_meant, not_now
 from rubricate.rules.person import another_person, not_kin
@@ -42,12 +42,12 @@ def why_contradicted(
     >>> why_contradicted("Knee pain for 2 weeks", text, [(33, 67)])
     'says 3 months'
     """
-    why = why_contradicted_in(read_text(text), feature, spans, rules)
+    why = why_contradicted_in(read_note(text), feature, spans, rules)
     return None if why is None else in_words(why)
 
 
 def why_contradicted_in(
-    reading: TextReading,
+    reading: NoteReading,
     feature: str,
     spans: Sequence[tuple[int, int]],
     rules: Collection[str] | None = None,
@@ -71,7 +71,7 @@ def why_contradicted_in(
 
 
 def broken_rule(
-    asked: AskedFor, place: SpokenPlace, rules: Collection[str] | None = None
+    asked: AskedFor, place: Place, rules: Collection[str] | None = None
 ) -> tuple[str, Reason] | None:
     """Return the first rule by which words contradict what is asked for, and why; or None."""
     for rule in RULES if rules is None else rules:
@@ -83,7 +83,7 @@ def broken_rule(
 
 #: The rule about what is denied, or is there where a feature denies it.
 DENIED = "denied or there"
-_CHECKS: dict[str, Callable[[AskedFor, SpokenPlace], Reason | None]] = {
+_CHECKS: dict[str, Callable[[AskedFor, Place], Reason | None]] = {
     "another person": another_person,
     DENIED: denied,
     "normal": normal,
@@ -102,7 +102,7 @@ RULES = tuple(_CHECKS)
 TYPE = "another type"
 
 
-def _another_kind(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _another_kind(asked: AskedFor, place: Place) -> Reason | None:
     return another_type(asked, place) or not_kin(asked, place)
 
 

@@ -13,11 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import pattern, phrases, words
-from rubricate.reading.clauses import statement_of, statement_starts
 from rubricate.reading.earlier import names_earlier_time, tells_of_before
-from rubricate.reading.note import TextReading, find_place
+from rubricate.reading.note import NoteReading, find_place
 from rubricate.reading.tests import NamedTest, may_be, named_tests, states
-from rubricate.reading.tokens import RECENT_TEXTS
 from rubricate.requirement.tests import (
     asked_tests,
     asks_for_past,
@@ -36,14 +34,15 @@ _AGAIN = pattern("ordered.again")
 _FAR = 50
 
 
-def is_earlier(text: str, test: NamedTest) -> bool:
+def is_earlier(reading: NoteReading, test: NamedTest) -> bool:
     """Tell whether a note tells of a test that was done some time before, and of none to be done.
 
-    >>> text = "FBC in March was normal. CXR from last month clear, repeat CT (last 2022)"
-    >>> [is_earlier(text, one) for one in named_tests(text)]
+    >>> from rubricate.reading.note import read_note
+    >>> note = read_note("FBC in March normal. CXR from last month clear, repeat CT (last 2022)")
+    >>> [is_earlier(note, one) for one in note.tests]
     [True, True, False]
     """
-    begin, end = statement_of(text, test.start)
+    text, (begin, end) = reading.text, reading.statement(test.start)
     before = text[begin : test.start]
     first = _VALUES.match(text, test.end, end)
     behind = text[first.end() if first else test.end : min(end, test.end + _FAR)]
@@ -61,14 +60,15 @@ _NOT_BEFORE = pattern("ordered.not_before")
 _STILL_TO_COME = pattern("ordered.still_to_come")
 
 
-def is_refused(text: str, test: NamedTest) -> bool:
+def is_refused(reading: NoteReading, test: NamedTest) -> bool:
     """Tell whether a note says that a test is not needed, was not done or not wanted.
 
-    >>> text = "Skip dimer. A chest film is not needed. CT head, MRI deferred."
-    >>> [is_refused(text, one) for one in named_tests(text)]
+    >>> from rubricate.reading.note import read_note
+    >>> note = read_note("Skip dimer. A chest film is not needed. CT head, MRI deferred.")
+    >>> [is_refused(note, one) for one in note.tests]
     [True, True, False, True]
     """
-    begin, end = statement_of(text, test.start)
+    text, (begin, end) = reading.text, reading.statement(test.start)
     behind = _NOT_BEHIND.match(text, test.end, end)
     rest = text[behind.end() if behind else test.end : end]
     if _STILL_TO_COME.search(rest):  # "MRI not done yet, booked for Monday"
@@ -109,11 +109,11 @@ def _beside_names(text: str) -> str:
     return "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
-def find_ordered(feature: str, reading: TextReading) -> list[tuple[int, int]]:
+def find_ordered(feature: str, reading: NoteReading) -> list[tuple[int, int]]:
     """Return where a note orders the test that a feature asks for; nothing where in doubt.
 
-    >>> from rubricate.reading.note import read_text
-    >>> reading = read_text("CXR in May was clear. Plan: FBC, TFTs, no LP, CT if worse")
+    >>> from rubricate.reading.note import read_note
+    >>> reading = read_note("CXR in May was clear. Plan: FBC, TFTs, no LP, CT if worse")
     >>> find_ordered("Thyroid function ordered", reading), find_ordered("CXR ordered", reading)
     ([(33, 37)], [])
     """
@@ -125,8 +125,8 @@ def find_ordered(feature: str, reading: TextReading) -> list[tuple[int, int]]:
     return []
 
 
-def _first_ordered(asked: NamedTest, reading: TextReading, *, in_plan: bool) -> NamedTest | None:
-    for one in named_tests(reading.text):
+def _first_ordered(asked: NamedTest, reading: NoteReading, *, in_plan: bool) -> NamedTest | None:
+    for one in reading.tests:
         # "CT" alone may be of another region.
         sure = one.plain and bool(one.regions or not asked.regions) and states(asked, one)
         if sure and _is_ordered(one, reading, in_plan=in_plan):
@@ -134,21 +134,20 @@ def _first_ordered(asked: NamedTest, reading: TextReading, *, in_plan: bool) -> 
     return None
 
 
-def _is_ordered(test: NamedTest, reading: TextReading, *, in_plan: bool) -> bool:
+def _is_ordered(test: NamedTest, reading: NoteReading, *, in_plan: bool) -> bool:
     """Tell whether a note orders a test without doubt: in its plan, or by a word for it."""
-    text = reading.text
-    begin, end = statement_of(text, test.start)
+    text, (begin, end) = reading.text, reading.statement(test.start)
     before, behind = text[begin : test.start], text[test.end : end]
     if not _GOES_ON.match(behind):
         return False
     clause = re.split("[;:]", before)[-1] + text[test.start : test.end]
     clause += _ITEM_END.split(behind, maxsplit=1)[0]
-    if _DOUBT.search(clause) or is_earlier(text, test) or _is_denied(reading, test):
+    if _DOUBT.search(clause) or is_earlier(reading, test) or _is_denied(reading, test):
         return False
     if names_earlier_time(behind) or _RESULT.search(behind):  # "FBC, U&E normal"
         return False
     line = text.rfind("\n", 0, test.start) + 1
-    plans = _plan_starts(text)
+    plans = reading.once(_plan_starts)
     k = bisect_left(plans, line)
     if k < len(plans) and plans[k] <= test.start and _PLAN.match(text, plans[k], test.start):
         return True
@@ -156,39 +155,41 @@ def _is_ordered(test: NamedTest, reading: TextReading, *, in_plan: bool) -> bool
     return told is not None and not in_plan
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _plan_starts(text: str) -> tuple[int, ...]:
-    """Return the statements of a text that begin as a line of the plan does."""
-    return tuple(one for one in statement_starts(text) if _PLAN.match(text, one))
+def _plan_starts(reading: NoteReading) -> tuple[int, ...]:
+    """Return the statements of a note that begin as a line of the plan does."""
+    return tuple(one for one in reading.statements if _PLAN.match(reading.text, one))
 
 
-def _is_denied(reading: TextReading, test: NamedTest) -> bool:
+def _is_denied(reading: NoteReading, test: NamedTest) -> bool:
     place = find_place(reading, [(test.start, test.end)])
     return place is None or any(reading.scope[i] >= 0 for i in place.inside)
 
 
-def says_nothing_of_test(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+def says_nothing_of_test(
+    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
+) -> bool:
     """Tell whether a feature asks for a test, and words of a note cannot state that.
 
     They name other tests and nothing else; or the feature asks that a test be ordered, and the note
     names it only where it tells of one done before. Where the note names the test elsewhere, the
     words may have been taken from beside it, and nothing is said here.
 
-    >>> text = "TSH nl in Feb. Plan: BMP, UA"
-    >>> says_nothing_of_test("CBC ordered", text, [(21, 28)])
+    >>> from rubricate.reading.note import read_note
+    >>> note = read_note("TSH nl in Feb. Plan: BMP, UA")
+    >>> says_nothing_of_test("CBC ordered", note, [(21, 28)])
     True
-    >>> says_nothing_of_test("Glucose checked", text, [(21, 28)])
+    >>> says_nothing_of_test("Glucose checked", note, [(21, 28)])
     False
-    >>> says_nothing_of_test("TSH ordered", text, [(0, 13)])
+    >>> says_nothing_of_test("TSH ordered", note, [(0, 13)])
     True
     """
     asked, ordered = read_tests(feature)
-    named = _named_so(feature, text)
+    named = reading.once(_named_so, feature)
     if not asked or not (named.earlier and (ordered or not named.statements)):
         return False
     told = named.statements
     return all(
-        statement_of(text, start) in told or _names_others(asked, text[start:end])
+        reading.statement(start) in told or _names_others(asked, reading.text[start:end])
         for start, end in spans
     )
 
@@ -202,18 +203,19 @@ def _names_others(asked: Sequence[NamedTest], words: str) -> bool:
     return not any(may_be(one, other) for one in asked for other in told)
 
 
-def not_ordered(feature: str, text: str, spans: Sequence[tuple[int, int]]) -> bool:
+def not_ordered(feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool:
     """Tell whether a note says wherever it names a test asked for that it is not to be done.
 
     The words found are in those sentences.
 
-    >>> not_ordered("D-dimer ordered", "Skip dimer, CTPA now.", [(0, 10)])
+    >>> from rubricate.reading.note import read_note
+    >>> not_ordered("D-dimer ordered", read_note("Skip dimer, CTPA now."), [(0, 10)])
     True
     """
-    named = _named_so(feature, text)
+    named = reading.once(_named_so, feature)
     if not named.statements or not named.refused:
         return False
-    return all(statement_of(text, start) in named.statements for start, _ in spans)
+    return all(reading.statement(start) in named.statements for start, _ in spans)
 
 
 class _NamedSo(NamedTuple):
@@ -224,13 +226,12 @@ class _NamedSo(NamedTuple):
     refused: bool
 
 
-@lru_cache(maxsize=4 * RECENT_TEXTS)
-def _named_so(feature: str, text: str) -> _NamedSo:
-    """Return how a text names the test a feature asks for; every finding of it asks again."""
+def _named_so(reading: NoteReading, feature: str) -> _NamedSo:
+    """Return how a note names the test a feature asks for; every finding of it asks again."""
     asked, _ = read_tests(feature)
-    places = [one for one in named_tests(text) if any(states(other, one) for other in asked)]
+    places = [one for one in reading.tests if any(states(other, one) for other in asked)]
     return _NamedSo(
-        frozenset(statement_of(text, one.start) for one in places),
-        all(is_earlier(text, one) for one in places),
-        all(is_refused(text, one) for one in places),
+        frozenset(reading.statement(one.start) for one in places),
+        all(is_earlier(reading, one) for one in places),
+        all(is_refused(reading, one) for one in places),
     )

@@ -10,7 +10,7 @@ from itertools import pairwise
 from rubricate.knowledge.tables import groups, pattern, phrases, words
 from rubricate.reading import opposites
 from rubricate.reading.drugs import drugs_among, other_class
-from rubricate.reading.note import NEAR, REACH, SpokenPlace, forms_at
+from rubricate.reading.note import NEAR, REACH, Place
 from rubricate.reading.numbers import figure, time_unit
 from rubricate.reading.quantities import Quantity, same_quantity
 from rubricate.reading.tokens import stem
@@ -41,7 +41,7 @@ def _tells_change(forms: Sequence[str]) -> bool:
     return "→" in forms or ("-", ">") in pairwise(forms)
 
 
-def quantities_near(place: SpokenPlace, reach: int) -> list[Quantity]:
+def quantities_near(place: Place, reach: int) -> list[Quantity]:
     """Return the quantities at most so many words from the spans."""
     reading = place.reading
     where = place.around(reach)
@@ -50,19 +50,19 @@ def quantities_near(place: SpokenPlace, reach: int) -> list[Quantity]:
     return reading.quantities[first : bisect_left(reading.quantity_starts, end)]
 
 
-def number_agrees(asked: AskedFor, place: SpokenPlace) -> bool:
+def number_agrees(asked: AskedFor, place: Place) -> bool:
     """Tell whether a number near the spans is one the feature asks for."""
     return bool(asked.quantities) and any(
         same_quantity(a, b) for a in asked.quantities for b in quantities_near(place, NEAR)
     )
 
 
-def another_number(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def another_number(asked: AskedFor, place: Place) -> Reason | None:
     """Return the number said where the feature asks for another of its kind."""
     if asked.negated:  # "No steroids in the past year": two years since the last.
         return None
     weighed = any(quantity.kind == "weight" for quantity in asked.quantities)
-    if weighed and _tells_change(forms_at(place, place.around(NEAR))):
+    if weighed and _tells_change(place.forms(place.around(NEAR))):
         return None  # "82 → 72 kg" lost 10.
     for kind, unit in dict.fromkeys((q.kind, q.unit) for q in asked.quantities):
         wanted = [q for q in asked.quantities if (q.kind, q.unit) == (kind, unit)]
@@ -80,20 +80,18 @@ def another_number(asked: AskedFor, place: SpokenPlace) -> Reason | None:
             continue
         if kind == "dose" and wanted[0].high == math.inf and asked.forms & _IN_A_DAY:
             continue  # "MST 60 mg twice a day": two doses make the sum.
-        if said and not asked.numerals & numerals_of(
-            forms_at(place, _outside(place, around, kind))
-        ):
+        if said and not asked.numerals & numerals_of(place.forms(_outside(place, around, kind))):
             return Reason("value.number", said[0].span.text(place.reading.text))
     return _beyond_limit(asked, place) or _another_count(asked, place)
 
 
-def _is_last_of_several(place: SpokenPlace, quantity: Quantity) -> bool:
+def _is_last_of_several(place: Place, quantity: Quantity) -> bool:
     """Tell whether a length is the last side of several: "14 x 11 x 9 cm" is 14 cm large."""
     before = place.reading.text[max(0, quantity.span.start - 20) : quantity.span.start].rstrip()
     return before.endswith(("x", "×", "X")) and before[-2:-1] in (" ", *"0123456789")
 
 
-def _beyond_limit(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _beyond_limit(asked: AskedFor, place: Place) -> Reason | None:
     """Return the number said where the feature asks for one above or below another: "CK 410"."""
     if asked.limit is None:
         return None
@@ -115,7 +113,7 @@ def _is_repeated(quantities: Sequence[Quantity]) -> bool:
     return any(one.kind == "frequency" for one in quantities)
 
 
-def _another_count(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _another_count(asked: AskedFor, place: Place) -> Reason | None:
     """Return the number of the same things said: 1 pillow for three pillows."""
     if not asked.counts:
         return None
@@ -131,7 +129,7 @@ def _another_count(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return None
 
 
-def _another_number_of_times(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _another_number_of_times(asked: AskedFor, place: Place) -> Reason | None:
     """Return "x7" of "detox x7" where a feature asks for two: "Two prior detox admissions"."""
     if len(asked.counts) != 1 or len(asked.numerals) != 1:
         return None
@@ -148,7 +146,7 @@ def _another_number_of_times(asked: AskedFor, place: SpokenPlace) -> Reason | No
     return None
 
 
-def _outside(place: SpokenPlace, quantities: Sequence[Quantity], kind: str) -> list[int]:
+def _outside(place: Place, quantities: Sequence[Quantity], kind: str) -> list[int]:
     """Return the tokens around that are in no quantity of a kind."""
     spans = [q.span for q in quantities if q.kind == kind]
     starts = place.reading.starts
@@ -159,7 +157,7 @@ def _outside(place: SpokenPlace, quantities: Sequence[Quantity], kind: str) -> l
     ]
 
 
-def another_side(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def another_side(asked: AskedFor, place: Place) -> Reason | None:
     """Return the side said where the feature asks for another."""
     if asked.forms & _MIDDLE and asked.forms & _MIDDLE_PARTS and not asked.negated:
         return _not_midline(place)
@@ -175,19 +173,19 @@ def another_side(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return Reason("side.other", min(said)) if said else None
 
 
-def _not_midline(place: SpokenPlace) -> Reason | None:
+def _not_midline(place: Place) -> Reason | None:
     """Return the side to which something is said to be that should be in the middle."""
     reading = place.reading
     said = sides_in(reading.text, reading.tokens, place.inside)
-    around = forms_at(place, range(place.first, place.end))
+    around = place.forms(range(place.first, place.end))
     beside = len(said) == 1 and _MIDDLE.isdisjoint(around)
     return Reason("side.midline", min(said)) if beside else None
 
 
-def another_site(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def another_site(asked: AskedFor, place: Place) -> Reason | None:
     """Return the place of the body said where the feature asks for another."""
-    inside = forms_at(place, place.inside)
-    around = forms_at(place, range(place.first, place.end))
+    inside = place.forms(place.inside)
+    around = place.forms(range(place.first, place.end))
     if len(asked.heights) == 1:
         said = values_named(opposites.HEIGHTS, inside)
         if said and asked.heights.isdisjoint(values_named(opposites.HEIGHTS, around)):
@@ -200,7 +198,7 @@ def another_site(asked: AskedFor, place: SpokenPlace) -> Reason | None:
     return Reason("side.site", min(said))
 
 
-def another_drug(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def another_drug(asked: AskedFor, place: Place) -> Reason | None:
     """Return the class of the drugs said where the feature asks for another."""
     if not asked.drugs or asked.negated or asked.forms & _NOT_TAKEN:
         return None
@@ -225,17 +223,17 @@ _NO_KIND = words("drugs.no_kind")
 _LATER = pattern("drugs.later")
 
 
-def another_type(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def another_type(asked: AskedFor, place: Place) -> Reason | None:
     """Return the type said where the feature asks for another."""
     kinds = {one.split()[0] for one in asked.types}
-    named = types_in(forms_at(place, place.around(NEAR))) if kinds else frozenset()
+    named = types_in(place.forms(place.around(NEAR))) if kinds else frozenset()
     said = {one for one in named if one.split()[0] in kinds}
     if said and said.isdisjoint(asked.types):
         return Reason("value.type", min(said))
     return _excluding_word(asked, place)
 
 
-def _excluding_word(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _excluding_word(asked: AskedFor, place: Place) -> Reason | None:
     """Return the kind said where the feature asks for one that it excludes: severe for mild."""
     if asked.negated or not _NO_KIND.isdisjoint(asked.forms):
         return None
@@ -246,34 +244,34 @@ def _excluding_word(asked: AskedFor, place: SpokenPlace) -> Reason | None:
         table, reading = opposites.MATTERS[matter], place.reading
         affirmed = (reading.tokens[i].form for i in place.around(1) if reading.scope[i] < 0)
         said = {table[form] for form in affirmed if form in table}
-        around = forms_at(place, range(place.first, place.end))
+        around = place.forms(range(place.first, place.end))
         if said and values.isdisjoint(values_named(dict(table), around)):
             return Reason("value.type", min(said))
     return None
 
 
-def _not_the_first(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _not_the_first(asked: AskedFor, place: Place) -> Reason | None:
     """Return the ordinal said where the feature asks for the first of its kind."""
     if "first" not in asked.forms or asked.negated:
         return None
-    near = forms_at(place, place.around(NEAR))
+    near = place.forms(place.around(NEAR))
     later = [form for form in near if _LATER.fullmatch(form)]
     only_later = later and not {"first", "1st"} & set(near)
     return Reason("value.first", later[0]) if only_later else None
 
 
-def _other_weight(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def _other_weight(asked: AskedFor, place: Place) -> Reason | None:
     """Return "down" where a weight should have risen, and the like."""
     wanted = dict(asked.matters).get("weight", frozenset())
     said = {"up": "gain", "down": "loss"}
-    near = {form for form in forms_at(place, place.around(1)) if form in said}
+    near = {form for form in place.forms(place.around(1)) if form in said}
     if len(near) != 1 or asked.negated:
         return None
     (form,) = near
     return Reason("value.weight", form) if wanted and said[form] not in wanted else None
 
 
-def opposite(asked: AskedFor, place: SpokenPlace) -> Reason | None:
+def opposite(asked: AskedFor, place: Place) -> Reason | None:
     """Return the word said that excludes one of the feature's: better for worse."""
     if other := another_type(asked, place) or _not_the_first(asked, place):
         return other
@@ -281,8 +279,8 @@ def opposite(asked: AskedFor, place: SpokenPlace) -> Reason | None:
         return None
     if "weight" in asked.forms and (other := _other_weight(asked, place)):
         return other
-    inside = forms_at(place, place.inside)
-    around = forms_at(place, range(place.first, place.end))
+    inside = place.forms(place.inside)
+    around = place.forms(range(place.first, place.end))
     reading = place.reading
     # "Nonproductive" denies a word and is one that says otherwise itself.
     scopes = [reading.scope[i] for i in place.inside if reading.scope[i] >= 0]
@@ -293,7 +291,7 @@ def opposite(asked: AskedFor, place: SpokenPlace) -> Reason | None:
         if not said and matter == "course" and len(place.inside) == 1:
             # "Worse at rest": only the rest was found.
             low = max(place.first, place.inside[0] - 2)
-            beside = forms_at(place, range(low, place.inside[0]))
+            beside = place.forms(range(low, place.inside[0]))
             said = {table[form] for form in beside if form in table}
         if len(said) == 1 and not denied and not asked.negated:
             near = {table[form] for form in around if form in table}

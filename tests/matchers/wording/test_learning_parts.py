@@ -22,7 +22,7 @@ from rubricate.matchers.wording.logistic import (
     fit_many,
     fit_one,
 )
-from rubricate.matchers.wording.reading import read_note
+from rubricate.matchers.wording.reading import read_columns
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.matchers.wording.stems import Speller, stem
 from rubricate.matchers.wording.synonyms import learn_translation
@@ -41,7 +41,7 @@ def test_spelling_leaves_known_and_short_words_alone() -> None:
 
 
 def test_every_column_can_be_named_and_found_again() -> None:
-    reading = read_note("PMH: denies chest pain, father MI")
+    reading = read_columns("PMH: denies chest pain, father MI")
     stems = [stem(token.form) for token in reading.tokens]
     words = ("?", "|", *sorted(set(stems)))
     numbers = {word: i for i, word in enumerate(words)}
@@ -126,7 +126,7 @@ def test_the_shared_model_can_be_learned_from_a_corpus() -> None:
 def test_the_second_look_is_kept_and_checked() -> None:
     model = default_shared()
     again = SharedModel.from_json(model.to_json())
-    reading = read_note("Denies fever, chills.")
+    reading = read_columns("Denies fever, chills.")
     stems = [stem(token.form) for token in reading.tokens]
     rubric = load_corpus("open-notes").rubrics[0]
     logits = [one.prepare(rubric).logits(reading, stems) for one in (model, again)]

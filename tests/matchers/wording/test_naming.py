@@ -7,7 +7,7 @@ import pytest
 from rubricate.lexicon.groups import Group, Lexicon, Phrase
 from rubricate.matchers.wording.naming import FeatureNames, StemPlaces, read_names
 from rubricate.matchers.wording.profile import read_feature
-from rubricate.matchers.wording.reading import read_note
+from rubricate.matchers.wording.reading import read_columns
 from rubricate.matchers.wording.stems import stem
 from rubricate.rubric import Feature
 
@@ -34,7 +34,7 @@ def names_of(text: str) -> FeatureNames:
 
 def places_of(text: str) -> StemPlaces:
     """Return where the stems of a text are."""
-    reading = read_note(text)
+    reading = read_columns(text)
     return StemPlaces([stem(token.form) for token in reading.tokens], reading)
 
 

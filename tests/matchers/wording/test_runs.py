@@ -5,7 +5,7 @@ import pytest
 
 from rubricate import Feature
 from rubricate.matchers.wording.profile import read_feature
-from rubricate.matchers.wording.reading import NoteReading, read_note
+from rubricate.matchers.wording.reading import NoteColumns, read_columns
 from rubricate.matchers.wording.runs import (
     TokenRun,
     breaks_a_rule,
@@ -17,7 +17,7 @@ from rubricate.matchers.wording.runs import (
 from rubricate.matchers.wording.stems import stem
 
 
-def run_of(reading: NoteReading, words: str) -> TokenRun:
+def run_of(reading: NoteColumns, words: str) -> TokenRun:
     forms = [token.form for token in reading.tokens]
     wanted = words.split()
     for i in range(len(forms)):
@@ -27,7 +27,7 @@ def run_of(reading: NoteReading, words: str) -> TokenRun:
 
 
 def broken(text: str, words: str, feature: str) -> str:
-    reading = read_note(text)
+    reading = read_columns(text)
     stems = [stem(token.form) for token in reading.tokens]
     profile = read_feature(Feature("f", "c", feature), 0)
     return breaks_a_rule(run_of(reading, words), profile, reading, stems)
@@ -54,7 +54,7 @@ def test_rules(text: str, words: str, feature: str, rule: str) -> None:
 
 
 def test_runs_are_tokens_above_the_cut_with_small_gaps_closed() -> None:
-    reading = read_note("pain in the left arm today")
+    reading = read_columns("pain in the left arm today")
     logits = np.array([[2.0], [-0.5], [-0.5], [2.0], [2.0], [-4.0]])
     assert find_runs(logits, np.zeros(1), reading) == [[TokenRun(0, 5)]]
     logits[1] = -2
@@ -63,31 +63,31 @@ def test_runs_are_tokens_above_the_cut_with_small_gaps_closed() -> None:
 
 
 def test_trimming_may_leave_nothing() -> None:
-    assert trim_run(TokenRun(0, 2), read_note("the patient")) is None
+    assert trim_run(TokenRun(0, 2), read_columns("the patient")) is None
 
 
 def test_numbers_are_marked_whole() -> None:
-    reading = read_note("pain x 21 days now")
+    reading = read_columns("pain x 21 days now")
     profile = read_feature(Feature("f", "c", "Pain for 3 weeks"), 0)
     stretched = whole_numbers(run_of(reading, "21"), profile, reading)
     assert reading.tokens[stretched.end - 1].form == "days"
 
 
 def test_a_denial_belongs_to_each_of_its_items() -> None:
-    reading = read_note("denies fever, chills")
+    reading = read_columns("denies fever, chills")
     profile = read_feature(Feature("f", "c", "No fever OR no chills"), 0)
     cue, fever, chills = (run_of(reading, w) for w in ("denies", "fever", "chills"))
     assert group_runs([cue, fever, chills], profile, reading) == [(cue, fever), (cue, chills)]
 
 
 def test_age_is_grouped_to_its_first_mention() -> None:
-    reading = read_note("58 yo, is 58")
+    reading = read_columns("58 yo, is 58")
     profile = read_feature(Feature("f", "c", "58 year"), 0)
     assert group_runs([TokenRun(0, 2), TokenRun(4, 5)], profile, reading) == [(TokenRun(0, 2),)]
 
 
 def test_a_sign_of_the_item_before_is_cut_off() -> None:
-    reading = read_note("rebound +, guarding -, fever +")
+    reading = read_columns("rebound +, guarding -, fever +")
     trimmed = trim_run(TokenRun(1, 5), reading)
     assert trimmed is not None
     assert [token.form for token in reading.tokens[trimmed.first : trimmed.end]] == [

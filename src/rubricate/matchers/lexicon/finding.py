@@ -20,7 +20,7 @@ from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.matchers.wording.case_model import WordSettings
 from rubricate.matchers.wording.naming import read_names
 from rubricate.matchers.wording.profile import FeatureProfile, other_identity
-from rubricate.matchers.wording.reading import NoteReading
+from rubricate.matchers.wording.reading import NoteColumns
 from rubricate.matchers.wording.runs import (
     TokenRun,
     breaks_a_rule,
@@ -142,7 +142,7 @@ class CaseFinder:
         learned = self._reader.learned is not None
         return said if learned else hold_to_values(self._rubric, read.for_rules, said)
 
-    def runs(self, above: F32, reading: NoteReading) -> list[list[TokenRun]]:
+    def runs(self, above: F32, reading: NoteColumns) -> list[list[TokenRun]]:
         """Return the runs of each feature above its cut; from the rubric alone also below it."""
         none = np.zeros(above.shape[1], dtype=np.float32)
         runs = find_runs(above, none, reading)
@@ -380,7 +380,7 @@ class CaseFinder:
         return probabilities
 
 
-def _span_of(run: TokenRun, reading: NoteReading) -> tuple[int, int]:
+def _span_of(run: TokenRun, reading: NoteColumns) -> tuple[int, int]:
     return reading.tokens[run.first].start, reading.tokens[run.end - 1].end
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,11 @@ from rubricate.matchers.wording.case_model import (
     stems_of,
 )
 from rubricate.matchers.wording.logistic import Decision, choose_thresholds
-from rubricate.matchers.wording.reading import NoteReading, read_note, split_reading
+from rubricate.matchers.wording.reading import NoteColumns, read_columns, split_reading
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.stems import Speller
-from rubricate.reading.note import TextReading, read_text
+from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.senses import find_senses
 from rubricate.requirement.wordings import read_wording
 from rubricate.rubric import Rubric
@@ -75,7 +74,7 @@ class ReadNote:
     ``meant`` are the stems with their meanings, where words of several have a likely one.
     """
 
-    reading: NoteReading
+    reading: NoteColumns
     stems: list[str]
     meant: list[str]
     rubric_logits: F32
@@ -83,14 +82,9 @@ class ReadNote:
     placed: I32 | None
 
     @property
-    def for_rules(self) -> TextReading:
+    def for_rules(self) -> NoteReading:
         """The note as the rules on contradictions read it."""
-        return _as_text_reading(self.reading)
-
-
-@lru_cache(maxsize=1)
-def _as_text_reading(reading: NoteReading) -> TextReading:
-    return replace(read_text(reading.text), clause=reading.clause.tolist())
+        return read_note(self.reading.text)
 
 
 class CaseReader:
@@ -119,7 +113,7 @@ class CaseReader:
 
     def read(self, texts: Sequence[str]) -> list[ReadNote]:
         """Read some notes, together because few long arrays are faster than many short ones."""
-        readings = [read_note(text) for text in texts]
+        readings = [read_columns(text) for text in texts]
         stems = [stems_of(reading, self.speller) for reading in readings]
         meant = [with_senses(r, own) for r, own in zip(readings, stems, strict=True)]
         from_rubric = self.prepared.logits_of(readings, [one for own in meant for one in own])
@@ -136,7 +130,7 @@ class CaseReader:
             for r, own, said, p in zip(readings, stems, meant, parts, strict=True)
         ]
 
-    def _place(self, reading: NoteReading, stems: Sequence[str], columns: I64) -> I32:
+    def _place(self, reading: NoteColumns, stems: Sequence[str], columns: I64) -> I32:
         """Return the columns of each token, part by part where a note is very long."""
         found = []
         begin = 0
@@ -148,7 +142,7 @@ class CaseReader:
         return np.concatenate(found)
 
 
-def with_senses(reading: NoteReading, stems: Sequence[str]) -> list[str]:
+def with_senses(reading: NoteColumns, stems: Sequence[str]) -> list[str]:
     """Return stems with the meanings of words that have several: "ra#ra: room air"."""
     meant = list(stems)
     for t, sense in find_senses(reading.text, reading.tokens).items():
@@ -174,7 +168,7 @@ def learn_case(
 ) -> LearnedCase:
     """Learn the words of a case from its annotated notes, and its cuts on notes held out."""
     shared = prepared.shared
-    readings = [read_note(one.note.text) for one in judged]
+    readings = [read_columns(one.note.text) for one in judged]
     speller, spelling = make_speller(readings, rubric_forms(rubric), shared.forms_known)
     stems = [stems_of(reading, speller) for reading in readings]
     features = [feature.id for feature in rubric]
@@ -195,7 +189,7 @@ def learn_case(
 
 @dataclass(frozen=True, slots=True)
 class _CaseData:
-    readings: list[NoteReading]
+    readings: list[NoteColumns]
     stems: list[list[str]]
     marked: list[Bools]
     rubric_logits: list[F32]

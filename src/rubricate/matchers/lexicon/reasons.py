@@ -12,6 +12,7 @@ from rubricate.matchers.wording.case_model import describe_key
 from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.runs import TokenRun, right_numbers, scopes_at
 from rubricate.matchers.wording.stems import stem
+from rubricate.reading.note import read_note
 from rubricate.reading.tokens import find_tokens
 
 #: How many words a reason names.
@@ -135,7 +136,7 @@ class ReasonWriter:
         last = reading.tokens[tokens[-1]].start
         # Only mentioned, never decided by: what a patient had is often exactly what the rubric asks
         # for, and a rule against it would remove right findings.
-        rules += [f'past: "{cue}"' for cue in scopes_at(reading.text, "past", last)]
+        rules += [f'past: "{cue}"' for cue in scopes_at(read_note(reading.text), "past", last)]
         if profile.kind:
             rules.append("first mention")
         return rules

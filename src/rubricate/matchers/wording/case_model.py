@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.matcher import JudgedNote
 from rubricate.matchers.wording.logistic import fit_many
-from rubricate.matchers.wording.reading import SECTION_NUMBER, NoteReading
+from rubricate.matchers.wording.reading import SECTION_NUMBER, NoteColumns
 from rubricate.matchers.wording.stems import Speller, stem
 
 #: What a column says about the token, in the order of the keys; the last, "near", may repeat.
@@ -38,7 +38,7 @@ def number_words(stems: Sequence[str], numbers: Mapping[str, int]) -> I64:
     return np.array([numbers.get(one, UNKNOWN) for one in stems], dtype=np.int64)
 
 
-def keys_of(reading: NoteReading, words: I64) -> I64:
+def keys_of(reading: NoteColumns, words: I64) -> I64:
     """Return the keys of the columns each token has, (tokens, keys); -1 where there is none.
 
     A key is a place and one or two word numbers, packed into one integer.
@@ -180,7 +180,7 @@ class CaseModel:
         """The number of each stem."""
         return {word: i for i, word in enumerate(self.words)}
 
-    def place(self, reading: NoteReading, stems: Sequence[str], numbers: Mapping[str, int]) -> I64:
+    def place(self, reading: NoteColumns, stems: Sequence[str], numbers: Mapping[str, int]) -> I64:
         """Return the columns of each token."""
         return place_columns(keys_of(reading, number_words(stems, numbers)), self.columns)
 
@@ -201,7 +201,7 @@ def add_words(weighed: F32, placed: npt.NDArray[np.integer[Any]]) -> F32:
 
 
 def make_speller(
-    readings: Sequence[NoteReading], rubric_words: Sequence[str], common: Collection[str]
+    readings: Sequence[NoteColumns], rubric_words: Sequence[str], common: Collection[str]
 ) -> tuple[Speller, list[str]]:
     """Return a speller for a case, and the words it corrects to.
 
@@ -215,7 +215,7 @@ def make_speller(
     return Speller(words, known=common), words
 
 
-def stems_of(reading: NoteReading, speller: Speller) -> list[str]:
+def stems_of(reading: NoteColumns, speller: Speller) -> list[str]:
     """Return the stems of a note's tokens, with corrected spelling."""
     return [
         stem(speller.correct(token.form)) if token.kind == "word" else token.form
@@ -223,7 +223,7 @@ def stems_of(reading: NoteReading, speller: Speller) -> list[str]:
     ]
 
 
-def marked_tokens(reading: NoteReading, judged: JudgedNote, features: Sequence[str]) -> Bools:
+def marked_tokens(reading: NoteColumns, judged: JudgedNote, features: Sequence[str]) -> Bools:
     """Return which tokens are marked for which feature."""
     marked = np.zeros((len(reading), len(features)), dtype=np.bool_)
     start = np.array([token.start for token in reading.tokens], dtype=np.int64)
@@ -236,7 +236,7 @@ def marked_tokens(reading: NoteReading, judged: JudgedNote, features: Sequence[s
 
 
 def fit_case(
-    readings: Sequence[NoteReading],
+    readings: Sequence[NoteColumns],
     stems: Sequence[Sequence[str]],
     marked: Sequence[Bools],
     rubric_logits: Sequence[npt.NDArray[Any]],

@@ -22,7 +22,7 @@ from rubricate.matchers.wording.logistic import (
     fit_one,
 )
 from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
-from rubricate.matchers.wording.reading import NoteReading, read_note
+from rubricate.matchers.wording.reading import NoteColumns, read_columns
 from rubricate.matchers.wording.relation import COLUMNS, all_columns
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.stems import stem
@@ -40,7 +40,7 @@ _FAR_SHARE = 0.05
 @dataclass(frozen=True, slots=True)
 class _Read:
     judged: JudgedNote
-    reading: NoteReading
+    reading: NoteColumns
     stems: list[str]
 
 
@@ -82,7 +82,7 @@ def learn_shared(
 def _read_notes(corpus: Corpus, annotator: str | None) -> dict[str, list[_Read]]:
     notes: dict[str, list[_Read]] = {}
     for judged in judged_notes(corpus, learning_annotator(corpus, annotator)):
-        reading = read_note(judged.note.text)
+        reading = read_columns(judged.note.text)
         stems = [stem(token.form) for token in reading.tokens]
         notes.setdefault(judged.note.case, []).append(_Read(judged, reading, stems))
     return notes

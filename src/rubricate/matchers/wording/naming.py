@@ -16,7 +16,7 @@ from rubricate.knowledge.tables import phrases, words
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
-from rubricate.matchers.wording.reading import NoteReading
+from rubricate.matchers.wording.reading import NoteColumns
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.stems import stem
@@ -162,7 +162,7 @@ def _read_phrase(phrase: str) -> _ReadPhrase:
 class StemPlaces:
     """Where the stems of a note are; a word that denies itself is also where its rest is."""
 
-    def __init__(self, stems: Sequence[str], reading: NoteReading) -> None:
+    def __init__(self, stems: Sequence[str], reading: NoteColumns) -> None:
         at: dict[str, list[int]] = {}
         self._stems: list[str] = []
         self._senses: dict[int, frozenset[str]] = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from rubricate.arrays import F32
 from rubricate.knowledge.tables import groups, words
-from rubricate.matchers.wording.reading import RELATIVES, NoteReading
+from rubricate.matchers.wording.reading import RELATIVES, NoteColumns
 from rubricate.matchers.wording.stems import stem
 from rubricate.reading.quantities import Quantity, same_quantity
 from rubricate.requirement.wordings import read_wording
@@ -108,13 +108,13 @@ def read_alternative(text: str, place: int) -> Alternative:
 SAID, NOT_SAID = 3.0, -6.0
 
 
-def identity_logits(profile: FeatureProfile, reading: NoteReading) -> F32:
+def identity_logits(profile: FeatureProfile, reading: NoteColumns) -> F32:
     """Return the logit that each token says the age or gender the feature asks for.
 
     >>> from rubricate.matchers.wording.profile import read_feature
-    >>> from rubricate.matchers.wording.reading import read_note
+    >>> from rubricate.matchers.wording.reading import read_columns
     >>> from rubricate.rubric import Feature
-    >>> reading = read_note("58yo M, brother 58")
+    >>> reading = read_columns("58yo M, brother 58")
     >>> identity_logits(read_feature(Feature("0", "c", "58 year"), 0), reading).tolist()
     [3.0, 3.0, -6.0, -6.0, -6.0, -6.0]
     >>> float(identity_logits(read_feature(Feature("1", "c", "Male"), 0), reading)[2])
@@ -140,7 +140,7 @@ def identity_logits(profile: FeatureProfile, reading: NoteReading) -> F32:
 _OPENING = 12
 
 
-def _bare_ages(asked: Sequence[Quantity], reading: NoteReading) -> list[int]:
+def _bare_ages(asked: Sequence[Quantity], reading: NoteColumns) -> list[int]:
     """Return the numbers at the beginning that may be the age asked for: "Age/sex: 15/F"."""
     first = set(reading.quantity[:_OPENING].tolist()) - {-1}
     wanted = {(q.low, q.high) for q in asked}
@@ -148,11 +148,11 @@ def _bare_ages(asked: Sequence[Quantity], reading: NoteReading) -> list[int]:
     return [i for i, q in own if q.kind == "number" and (q.low, q.high) in wanted]
 
 
-def other_identity(profile: FeatureProfile, reading: NoteReading) -> int | None:
+def other_identity(profile: FeatureProfile, reading: NoteColumns) -> int | None:
     """Return the token that gives another age or gender than the feature asks for, if any.
 
-    >>> from rubricate.matchers.wording.reading import read_note
-    >>> reading = read_note("58yo M, brother 57")
+    >>> from rubricate.matchers.wording.reading import read_columns
+    >>> reading = read_columns("58yo M, brother 57")
     >>> other_identity(read_feature(Feature("1", "c", "Female"), 0), reading)
     2
     >>> other_identity(read_feature(Feature("0", "c", "58 year"), 0), reading) is None
@@ -170,7 +170,7 @@ def other_identity(profile: FeatureProfile, reading: NoteReading) -> int | None:
     return None if reading.family[first] else first
 
 
-def _gender_words(wanted: frozenset[str], reading: NoteReading) -> list[int]:
+def _gender_words(wanted: frozenset[str], reading: NoteColumns) -> list[int]:
     """Return the tokens that name the gender most plainly: nouns, "she", titles, "her"."""
     named = [i for i, token in enumerate(reading.tokens) if token.form in wanted]
     forms = [reading.tokens[i].form for i in named]
@@ -184,7 +184,7 @@ def _gender_words(wanted: frozenset[str], reading: NoteReading) -> list[int]:
     return []
 
 
-def _is_sign(reading: NoteReading, i: int) -> bool:
+def _is_sign(reading: NoteColumns, i: int) -> bool:
     """Tell whether a single letter stands for a gender: a capital, or next to the age."""
     capital = reading.text[reading.tokens[i].start].isupper()
     after_age = i > 0 and reading.quantity[i - 1] >= 0

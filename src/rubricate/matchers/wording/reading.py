@@ -13,9 +13,9 @@ import numpy.typing as npt
 from rubricate.arrays import I32, Bools
 from rubricate.knowledge.tables import words
 from rubricate.reading.negation import NegationScope
-from rubricate.reading.note import TextReading, read_text
+from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.quantities import Quantity
-from rubricate.reading.sections import SECTION_NAMES, sections_of
+from rubricate.reading.sections import SECTION_NAMES
 from rubricate.reading.tokens import Token
 
 RELATIVES = words("lexical.relatives")
@@ -25,7 +25,7 @@ MARK, NUMBER, WORD = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoteReading:
+class NoteColumns:
     """The tokens of a note (line breaks left out), and for each token what surrounds it."""
 
     text: str
@@ -49,19 +49,19 @@ class NoteReading:
 _KINDS = {"mark": MARK, "number": NUMBER, "word": WORD}
 
 
-def read_note(text: str) -> NoteReading:
+def read_columns(text: str) -> NoteColumns:
     """Read a note.
 
-    >>> reading = read_note("Denies fever, chills. FHx: dad MI at 52")
+    >>> reading = read_columns("Denies fever, chills. FHx: dad MI at 52")
     >>> [t.form for t, s in zip(reading.tokens, reading.scope) if s >= 0]
     ['fever', ',', 'chills']
     >>> [t.form for t, f in zip(reading.tokens, reading.family) if f]
     ['fhx', ':', 'dad', 'mi', 'at', '52']
     """
-    whole = read_text(text)
+    whole = read_note(text)
     tokens, starts, n = whole.tokens, whole.starts, len(whole.tokens)
     section = np.zeros(n, dtype=np.int32)
-    for one in sections_of(text):
+    for one in whole.sections:
         end = one.heading.end if one.body is None else one.body.end
         first = bisect_left(starts, one.heading.start)
         section[first : bisect_left(starts, end)] = SECTION_NUMBER[one.name]
@@ -72,7 +72,7 @@ def read_note(text: str) -> NoteReading:
     # Marks before the first clause belong to it.
     clause = np.maximum(np.array(whole.clause, dtype=np.int32) - 1, 0)
     family = _about_relatives(whole) | (section == SECTION_NUMBER["family"])
-    return NoteReading(
+    return NoteColumns(
         text=text,
         tokens=tokens,
         kind=np.array([_KINDS[token.kind] for token in tokens], dtype=np.int32),
@@ -97,7 +97,7 @@ def _items(tokens: Sequence[Token], clause: I32) -> I32:
     return np.cumsum(begins).astype(np.int32)
 
 
-def _about_relatives(whole: TextReading) -> Bools:
+def _about_relatives(whole: NoteReading) -> Bools:
     """Tell which tokens are in a clause that names a relative."""
     named = np.array([token.form in RELATIVES for token in whole.tokens], dtype=np.bool_)
     family = np.zeros_like(named)
@@ -111,10 +111,10 @@ def _about_relatives(whole: TextReading) -> Bools:
 MOST_TOKENS = 4096
 
 
-def split_reading(reading: NoteReading) -> list[NoteReading]:
+def split_reading(reading: NoteColumns) -> list[NoteColumns]:
     """Return a reading in parts of at most `MOST_TOKENS` tokens; nearly always it is one.
 
-    >>> [len(part) for part in split_reading(read_note("a " * 5000))]
+    >>> [len(part) for part in split_reading(read_columns("a " * 5000))]
     [4096, 904]
     """
     if len(reading) <= MOST_TOKENS:
@@ -130,13 +130,13 @@ def split_reading(reading: NoteReading) -> list[NoteReading]:
 _COLUMNS = ("kind", "clause", "scope", "cue", "quantity", "section", "family", "item")
 
 
-def join_readings(readings: Sequence[NoteReading]) -> NoteReading:
+def join_readings(readings: Sequence[NoteColumns]) -> NoteColumns:
     """Return several notes as one reading, so that arrays are few and long.
 
     Clauses, negations and quantities are numbered on; offsets stay those of each note. Notes
     without tokens are left out of ``first``.
 
-    >>> both = join_readings([read_note("no fever"), read_note(""), read_note("no cough")])
+    >>> both = join_readings([read_columns("no fever"), read_columns(""), read_columns("no cough")])
     >>> both.first, both.scope.tolist()
     ((0, 2), [-1, 0, -1, 1])
     """
@@ -156,7 +156,7 @@ def join_readings(readings: Sequence[NoteReading]) -> NoteReading:
         name: np.concatenate([getattr(reading, name) for reading in readings])
         for name in ("kind", "section", "family")
     }
-    return NoteReading(
+    return NoteColumns(
         text="",
         tokens=[token for reading in readings for token in reading.tokens],
         clause=shifted("clause", [int(r.clause.max(initial=0)) + 1 for r in readings]),

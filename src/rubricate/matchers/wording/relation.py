@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rubricate.arrays import F32, I32, I64, Bools
 from rubricate.matchers.wording.logistic import product
 from rubricate.matchers.wording.profile import STOP_WORDS
-from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteReading
+from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteColumns
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.reading.quantities import same_quantity
 
@@ -48,7 +48,7 @@ class TokenEvidence:
     places, each a token and a feature, have nothing to do with each other.
     """
 
-    def __init__(self, reading: NoteReading, stems: Sequence[str], rubric: RubricWords) -> None:
+    def __init__(self, reading: NoteColumns, stems: Sequence[str], rubric: RubricWords) -> None:
         self._reading, self._rubric = reading, rubric
         self._stop = np.array([t.form in STOP_WORDS for t in reading.tokens], dtype=np.bool_)
         self._worth = worth = rubric.worth(stems, self._stop)
@@ -141,7 +141,7 @@ class TokenEvidence:
         at.take("other number", (reading.quantity >= 0)[at.token] & ~right & ~wrong)
 
 
-def all_columns(reading: NoteReading, stems: Sequence[str], rubric: RubricWords) -> F32:
+def all_columns(reading: NoteColumns, stems: Sequence[str], rubric: RubricWords) -> F32:
     """Return the evidence columns of all places, (tokens, features, columns), to learn from."""
     n, f = len(stems), len(rubric.profiles)
     if not n or not f:
@@ -153,7 +153,7 @@ def all_columns(reading: NoteReading, stems: Sequence[str], rubric: RubricWords)
 class _Places:
     """Places of a note for which evidence columns are taken, each a token and a feature."""
 
-    def __init__(self, reading: NoteReading, places: I64, n_features: int) -> None:
+    def __init__(self, reading: NoteColumns, places: I64, n_features: int) -> None:
         self.reading, self.places = reading, places
         self.token, self.feature = np.divmod(places, max(n_features, 1))
         self.kind = reading.kind[self.token]
@@ -275,7 +275,7 @@ def _highest_by(values: F32, group: I32) -> F32:
     return np.repeat(highest, np.diff([*first, len(group)]), axis=0)
 
 
-def _at_cues(values: F32, reading: NoteReading) -> F32:
+def _at_cues(values: F32, reading: NoteColumns) -> F32:
     """Return for the tokens of each negation's cue the highest values in its scope, else 0."""
     found = np.zeros_like(values)
     inside = np.flatnonzero(reading.scope >= 0)
@@ -291,7 +291,7 @@ def _at_cues(values: F32, reading: NoteReading) -> F32:
     return found
 
 
-def _numbers(reading: NoteReading, rubric: RubricWords) -> tuple[Bools, Bools]:
+def _numbers(reading: NoteColumns, rubric: RubricWords) -> tuple[Bools, Bools]:
     """Tell which tokens are in numbers that a feature asks for, and in others of their kind."""
     right = np.zeros((len(reading), len(rubric.profiles)), dtype=np.bool_)
     wrong = np.zeros_like(right)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +11,9 @@ import numpy.typing as npt
 
 from rubricate.knowledge.tables import words
 from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
-from rubricate.matchers.wording.reading import NoteReading
+from rubricate.matchers.wording.reading import NoteColumns
+from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.quantities import same_quantity
-from rubricate.reading.subjects import contexts_of
-from rubricate.reading.tokens import RECENT_TEXTS
 
 #: Two runs are joined if at most `GAP` tokens lie between them, with logits at most `SLACK` below
 #: the cut.
@@ -39,7 +37,7 @@ class TokenRun(NamedTuple):
 
 
 def find_runs(
-    logits: npt.NDArray[Any], cuts: npt.NDArray[Any], reading: NoteReading
+    logits: npt.NDArray[Any], cuts: npt.NDArray[Any], reading: NoteColumns
 ) -> list[list[TokenRun]]:
     """Return for each feature the runs of tokens above its cut, gaps closed and ends trimmed."""
     # Feature by feature, each with its tokens in order.
@@ -68,7 +66,7 @@ def find_runs(
 
 
 def _closes(
-    logits: npt.NDArray[Any], cut: float, last: int, following: int, reading: NoteReading
+    logits: npt.NDArray[Any], cut: float, last: int, following: int, reading: NoteColumns
 ) -> bool:
     between = following - last - 1
     if between > GAP or reading.clause[last] != reading.clause[following]:
@@ -76,11 +74,11 @@ def _closes(
     return bool(logits[last + 1 : following].min() > cut - SLACK)
 
 
-def trim_run(run: TokenRun, reading: NoteReading) -> TokenRun | None:
+def trim_run(run: TokenRun, reading: NoteColumns) -> TokenRun | None:
     """Cut articles, references to the patient and punctuation off; None when nothing is left.
 
-    >>> from rubricate.matchers.wording.reading import read_note
-    >>> reading = read_note("The chest pain, and")
+    >>> from rubricate.matchers.wording.reading import read_columns
+    >>> reading = read_columns("The chest pain, and")
     >>> trim_run(TokenRun(0, 5), reading)
     TokenRun(first=1, end=3)
     """
@@ -95,13 +93,13 @@ def trim_run(run: TokenRun, reading: NoteReading) -> TokenRun | None:
     return TokenRun(first, end) if first < end else None
 
 
-def _ends_item(t: int, reading: NoteReading) -> bool:
+def _ends_item(t: int, reading: NoteColumns) -> bool:
     """Tell whether a sign belongs to the words before it: the plus of "guarding +, rigidity -"."""
     after = reading.tokens[t + 1].form if t + 1 < len(reading) else ""
     return reading.tokens[t].form in ("+", "-") and after in (",", ";", "/", ".")
 
 
-def says_something(run: TokenRun, reading: NoteReading) -> bool:
+def says_something(run: TokenRun, reading: NoteColumns) -> bool:
     """Tell whether a run has a word that carries meaning."""
     return any(
         token.kind != "mark" and token.form not in STOP_WORDS
@@ -109,13 +107,13 @@ def says_something(run: TokenRun, reading: NoteReading) -> bool:
     )
 
 
-def is_cue(run: TokenRun, reading: NoteReading) -> bool:
+def is_cue(run: TokenRun, reading: NoteColumns) -> bool:
     """Tell whether a run is a negation cue and nothing else."""
     return min(reading.cue[run.first : run.end].tolist(), default=0) >= 0
 
 
 def breaks_a_rule(
-    run: TokenRun, profile: FeatureProfile, reading: NoteReading, stems: Sequence[str]
+    run: TokenRun, profile: FeatureProfile, reading: NoteColumns, stems: Sequence[str]
 ) -> str:
     """Return the rule a run breaks, or an empty text.
 
@@ -152,35 +150,23 @@ def breaks_a_rule(
     return ""
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def scopes_of(text: str, kind: str) -> list[tuple[int, int, str]]:
-    """Return where a note speaks of the ``"past"`` or the ``"family"``, with the words that say so.
-
-    >>> scopes_of("Father had MI; h/o asthma", "family")
-    [(7, 13, 'father')]
-    """
-    return sorted(
-        (one.scope_span.start, one.scope_span.end, one.cue_span.text(text).lower())
-        for one in contexts_of(text)
+def _scopes_of(note: NoteReading, kind: str) -> tuple[list[tuple[int, int, str]], list[int], int]:
+    """Return the scopes of a kind with the words that say so, their starts, and the longest."""
+    scopes = sorted(
+        (one.scope_span.start, one.scope_span.end, one.cue_span.text(note.text).lower())
+        for one in note.contexts
         if one.kind == kind
     )
+    return scopes, [start for start, _, _ in scopes], max((e - s for s, e, _ in scopes), default=0)
 
 
-@lru_cache(maxsize=RECENT_TEXTS)
-def _scope_starts(text: str, kind: str) -> tuple[list[int], int]:
-    """Return where the scopes of a kind start, and the length of the longest."""
-    scopes = scopes_of(text, kind)
-    return [start for start, _, _ in scopes], max((e - s for s, e, _ in scopes), default=0)
+def scopes_at(note: NoteReading, kind: str, offset: int) -> list[str]:
+    """Return the words that open a scope around an offset: of the ``"past"``, the ``"family"``.
 
-
-def scopes_at(text: str, kind: str, offset: int) -> list[str]:
-    """Return the words that open a scope of a kind around an offset.
-
-    >>> scopes_at("Father had MI; h/o asthma", "past", 20)
+    >>> scopes_at(read_note("Father had MI; h/o asthma"), "past", 20)
     ['h/o']
     """
-    starts, longest = _scope_starts(text, kind)
-    scopes = scopes_of(text, kind)
+    scopes, starts, longest = note.once(_scopes_of, kind)
     first = bisect_left(starts, offset - longest)
     return [
         cue for start, end, cue in scopes[first : bisect_right(starts, offset)]
@@ -188,7 +174,7 @@ def scopes_at(text: str, kind: str, offset: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _denied(run: TokenRun, reading: NoteReading, named: Collection[str]) -> bool:
+def _denied(run: TokenRun, reading: NoteColumns, named: Collection[str]) -> bool:
     """Tell whether a run is denied: all of it, or all but the words that deny it.
 
     With the cue in it, a run that does not name the rubric's own words may be what a feature asks
@@ -209,7 +195,7 @@ def _denied(run: TokenRun, reading: NoteReading, named: Collection[str]) -> bool
     return bool(min(own) >= 0 and reading.negations[own[0]].kind == "negation")
 
 
-def _affirmed(run: TokenRun, reading: NoteReading) -> bool:
+def _affirmed(run: TokenRun, reading: NoteColumns) -> bool:
     """Tell whether no negation, cue or word that denies is in the run or its clause."""
     if (reading.scope[run.first : run.end] >= 0).any():
         return False
@@ -224,7 +210,7 @@ def _affirmed(run: TokenRun, reading: NoteReading) -> bool:
 
 
 def _named_beside(
-    run: TokenRun, profile: FeatureProfile, reading: NoteReading, stems: Sequence[str]
+    run: TokenRun, profile: FeatureProfile, reading: NoteColumns, stems: Sequence[str]
 ) -> bool:
     """Tell whether a word of the feature stands next to the run in its clause: "High" fever."""
     return any(
@@ -235,15 +221,15 @@ def _named_beside(
     )
 
 
-def _of_relative(run: TokenRun, reading: NoteReading) -> bool:
+def _of_relative(run: TokenRun, reading: NoteColumns) -> bool:
     """Tell whether a run begins where the note speaks of what a relative has."""
     # Most notes name no relative near it, and finding the scopes takes time.
     if not any(reading.family[run.first : run.end].tolist()):
         return False
-    return bool(scopes_at(reading.text, "family", reading.tokens[run.first].start))
+    return bool(scopes_at(read_note(reading.text), "family", reading.tokens[run.first].start))
 
 
-def right_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteReading) -> list[int]:
+def right_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteColumns) -> list[int]:
     """Return the quantities in a run that agree with one the feature asks for."""
     asked = profile.quantities
     if not asked:
@@ -252,7 +238,7 @@ def right_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteReading) 
     return [i for i in held if any(same_quantity(q, reading.quantities[i]) for q in asked)]
 
 
-def whole_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteReading) -> TokenRun:
+def whole_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteColumns) -> TokenRun:
     """Extend a run to the whole of the numbers that agree: not "21" but "21 days"."""
     first, end = run
     if not profile.kind:
@@ -265,7 +251,7 @@ def whole_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteReading) 
 
 
 def group_runs(
-    runs: list[TokenRun], profile: FeatureProfile, reading: NoteReading
+    runs: list[TokenRun], profile: FeatureProfile, reading: NoteColumns
 ) -> list[tuple[TokenRun, ...]]:
     """Return the runs of one feature as annotations: fragments that belong together.
 
@@ -296,7 +282,7 @@ def group_runs(
     return [tuple(sorted({*_own_cues(group, cues, reading), *group})) for group in grouped]
 
 
-def _cues_by_number(cues: Sequence[TokenRun], reading: NoteReading) -> dict[int, list[TokenRun]]:
+def _cues_by_number(cues: Sequence[TokenRun], reading: NoteColumns) -> dict[int, list[TokenRun]]:
     found: dict[int, list[TokenRun]] = {}
     for cue in cues:
         for number in set(reading.cue[cue.first : cue.end].tolist()):
@@ -305,7 +291,7 @@ def _cues_by_number(cues: Sequence[TokenRun], reading: NoteReading) -> dict[int,
 
 
 def _own_cues(
-    group: Sequence[TokenRun], cues: dict[int, list[TokenRun]], reading: NoteReading
+    group: Sequence[TokenRun], cues: dict[int, list[TokenRun]], reading: NoteColumns
 ) -> list[TokenRun]:
     if not cues:
         return []

@@ -25,7 +25,7 @@ from rubricate.matchers.wording.profile import (
 )
 from rubricate.matchers.wording.reading import (
     MOST_TOKENS,
-    NoteReading,
+    NoteColumns,
     join_readings,
     shift_tokens,
     split_reading,
@@ -58,7 +58,7 @@ class SecondLook:
         return {word: i for i, word in enumerate(self.words, start=1)}
 
     def __call__(
-        self, columns: F32, places: I64, logits: F32, reading: NoteReading, stems: Sequence[str]
+        self, columns: F32, places: I64, logits: F32, reading: NoteColumns, stems: Sequence[str]
     ) -> F32:
         """Return the logits, (tokens, features), with what the second look adds.
 
@@ -74,7 +74,7 @@ class SecondLook:
         return found.reshape(logits.shape)
 
     def around(
-        self, logits: F32, reading: NoteReading, stems: Sequence[str], said: I64
+        self, logits: F32, reading: NoteColumns, stems: Sequence[str], said: I64
     ) -> tuple[F32, F32]:
         """Return the logits and the vectors of the words around some (token, feature) places."""
         clause, vectors = reading.clause, 3 * self.vectors.shape[1]
@@ -204,11 +204,11 @@ class PreparedRubric:
     words: RubricWords
     shared: SharedModel
 
-    def logits(self, reading: NoteReading, stems: Sequence[str]) -> F32:
+    def logits(self, reading: NoteColumns, stems: Sequence[str]) -> F32:
         """Return the logit that each token is evidence for each feature, (tokens, features)."""
         return self.logits_of([reading], stems)
 
-    def logits_of(self, readings: Sequence[NoteReading], stems: Sequence[str]) -> F32:
+    def logits_of(self, readings: Sequence[NoteColumns], stems: Sequence[str]) -> F32:
         """Return the logits of several notes' tokens one after the other.
 
         In a very long note the best place is looked for in each part of it.
@@ -226,7 +226,7 @@ class PreparedRubric:
                 logits[:, j] = np.concatenate([identity_logits(profile, r) for r in readings])
         return logits
 
-    def _weigh(self, reading: NoteReading, stems: Sequence[str]) -> F32:
+    def _weigh(self, reading: NoteColumns, stems: Sequence[str]) -> F32:
         n, f = len(stems), len(self.profiles)
         logits = np.full(n * f, NOT_SAID, dtype=np.float32)
         if not n or not f:
@@ -245,9 +245,9 @@ class PreparedRubric:
         return self.shared.second(weighed, close, first, reading, stems)
 
 
-def _groups_of_parts(readings: Sequence[NoteReading]) -> Iterator[list[NoteReading]]:
+def _groups_of_parts(readings: Sequence[NoteColumns]) -> Iterator[list[NoteColumns]]:
     """Yield notes and parts of long notes, together as long as they have few tokens."""
-    group: list[NoteReading] = []
+    group: list[NoteColumns] = []
     for reading in readings:
         for part in split_reading(reading):
             if group and sum(map(len, group)) + len(part) > MOST_TOKENS:

@@ -70,7 +70,7 @@ from rubricate.neural.encoder.pieces import Pieces, Spans
 from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
-from rubricate.reading.note import read_text
+from rubricate.reading.note import read_note
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.explained import explain_contradiction
@@ -358,7 +358,7 @@ class EncoderMatcher(Parametrised):
         if self.whole_words:
             decoded = [whole_words(text, runs) for runs in decoded]
         several = any(len(runs) > 1 for runs in decoded)
-        negations = read_text(text).negations if several else ()
+        negations = read_note(text).negations if several else ()
         for feature, runs in zip(rubric, decoded, strict=True):
             joined = join_fragments(text, runs, negations)
             chance = shown_chance(probabilities[feature.id])
@@ -366,7 +366,7 @@ class EncoderMatcher(Parametrised):
                 reason = f"network: these words {shown_chance(confidence)}, feature {chance}"
                 found.append(Found(feature.id, spans, confidence, reason))
         against = self._contradicted(rubric, text, heard.said, [not runs for runs in decoded])
-        return hold_to_values(rubric, read_text(text), NoteFindings(found, probabilities, against))
+        return hold_to_values(rubric, read_note(text), NoteFindings(found, probabilities, against))
 
     def _contradicted(
         self,
@@ -384,7 +384,7 @@ class EncoderMatcher(Parametrised):
             if not absent[k] or chance < at:
                 continue
             spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
-            why = explain_contradiction(feature.text, text, spans)
+            why = explain_contradiction(feature.text, read_note(text), spans)
             words = "" if why is None else in_words(why)
             found[feature.id] = Contradiction(spans, float(chance), words)
         return found
