@@ -1,10 +1,14 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate import read_corpus, write_corpus
 from rubricate.errors import InputError
-from rubricate.stats import Estimate
+from rubricate.stats import Estimate, Resampling
+from rubricate.study import measuring
 from rubricate.study.collection import collect_study
 from rubricate.study.decisions import curate_study
 from rubricate.study.evaluation import (
@@ -12,8 +16,10 @@ from rubricate.study.evaluation import (
     evaluate_study,
     oversampled,
     refuse_unweighted,
+    weigh_agreement,
     width_met,
 )
+from rubricate.study.population import read_population
 from rubricate.study.record import Study
 from rubricate.study.report import report_study
 from rubricate.study.status import study_status
@@ -44,6 +50,29 @@ def test_values_are_those_of_the_population(curated: Study) -> None:
     assert smoking["ceiling"]["presence"]["ceiling_f1"] == 1.0
     assert smoking["ceiling"]["presence"]["difference"]["value"] < 0
     assert summary["weighted"]
+
+
+def test_agreement_is_weighted_where_notes_were_drawn_unevenly(curated: Study) -> None:
+    path = curated.output("sample", "notes.jsonl")
+    agreement = measuring.pair_evaluation(curated.corpus("collect", "annotations.jsonl"))
+    design, (_, variables) = SampleDesign.of(read_corpus(path)), read_population(curated)
+    smoking = next(one for one in variables if one.name == "smoking")
+    even = replace(design, weights=dict.fromkeys(design.weights, 2.0))
+    assert weigh_agreement(agreement, smoking, even, Resampling(99)) is None
+    uneven = replace(design, weights={
+        note: 9.0 if positive else 1.0 for note, positive in design.sides.items()
+    })  # fmt: skip
+    found = weigh_agreement(agreement, smoking, uneven, Resampling(99))
+    ids, cells = measuring.variable_presence(agreement.presence, smoking)
+    weights = np.array([uneven.weights[i] for i in ids])
+    a, b, c, d = (cells * weights[:, None]).sum(axis=0)
+    assert found["presence_f1"]["value"] == pytest.approx(2 * a / (2 * a + b + c))
+    assert found["kappa"]["value"] == pytest.approx(
+        2 * (a * d - b * c) / ((a + c) * (c + d) + (a + b) * (b + d))
+    )
+    # bob marks more of every fourth note that both mark: presence agrees, characters do not
+    assert found["presence_f1"]["value"] == 1 > found["characters_f1"]["value"]
+    assert found["characters_f1"]["low"] < found["characters_f1"]["value"]
 
 
 def test_notes_the_system_lacks_are_faults(curated: Study) -> None:

@@ -21,6 +21,7 @@ from rubricate.study.measuring import (
     measure_sites,
 )
 from rubricate.study.population import Variable
+from weighted_agreement import coverage
 
 
 def notes(counts, weights, sides, fixed=True) -> DesignNotes:
@@ -193,6 +194,14 @@ def test_intervals_cover_what_they_claim(world: str, monkeypatch: pytest.MonkeyP
     assert all(count / n >= 0.915 for count in covered.values())
     if WORLDS[world].frequency < 0.2:
         assert naive == 0
+
+
+def test_weighted_agreement_covers_that_of_the_population(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "_DRAWS", 1000)
+    found = coverage(0.10, 250, studies=60)
+    # three standard errors of 60 studies
+    assert all(covered >= 0.95 - 3 * 0.028 for covered, _, _ in found.values())
+    assert found["f1"][2] < 0.5
 
 
 def test_the_bootstrap_weights_and_is_seeded() -> None:

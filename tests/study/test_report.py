@@ -58,10 +58,12 @@ def test_the_report_has_what_a_reviewer_asks_for(returned_study: Callable[..., S
     collect_study(study)
     curate_study(study, allow_undecided=True)
     found = evaluate_study(study).summary["variables"][0]
+    # three rows of notes that two annotated are undecided, and have no reference
+    assert found["agreement"]["notes"] == found["notes"] + 3
     html, markdown = texts(study)
     for text in (html, markdown):
         for part in ("NPV", "specificity", "prevalence", "Cochran", "mean over sites", "pooled",
-                     "Missing data", "nurse", "Limitations", "STARD", "Nobody paid.", "OPEN"):  # fmt: skip
+                     "Missing data", "Agreement of annotators in the population", "nurse", "Limitations", "STARD", "Nobody paid.", "OPEN"):  # fmt: skip
             assert part in text, part
     # The sites' tables add up, and the frequency of both sites is that of the population.
     for cell in ("notes", "tp", "fp", "fn", "tn"):

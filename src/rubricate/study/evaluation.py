@@ -38,6 +38,7 @@ from rubricate.study.summaries import (
     Rates,
     StratumJson,
     VariableResult,
+    WeightedAgreement,
     WidthJson,
 )
 
@@ -173,6 +174,36 @@ def beside_ceiling(
     return found
 
 
+def weigh_agreement(
+    agreement: Evaluation, variable: Variable, design: SampleDesign, settings: Resampling
+) -> WeightedAgreement | None:
+    """Estimate how far two annotators of a note agree in the population, not in the sample.
+
+    Each note counts as many times as the notes it stands for (Horvitz & Thompson 1952), with the
+    intervals of `design_posterior` and `design_bootstrap`. None where no note of the variable has
+    two annotators, and where all have one weight: then the values of the sample are these values.
+    """
+    ids, cells = variable_presence(agreement.presence, variable)
+    weights, sides = design.of_notes(ids)
+    if len(np.unique(weights)) < 2:
+        return None
+    clusters = design.cluster_of(ids)
+    presence = design_posterior(
+        DesignNotes(cells, weights, sides, clusters=clusters), settings, finite=design.finite
+    )
+    table = agreement.characters
+    characters = design_bootstrap(
+        variable_counts(table, variable)[1], table.measure.statistics["f1"], (weights, sides),
+        settings, finite=design.finite, clusters=clusters,
+    )  # fmt: skip
+    return {
+        "notes": len(ids),
+        "presence_f1": presence.f1.to_dict(),
+        "kappa": presence.kappa.to_dict(),
+        "characters_f1": characters.at().to_dict(),
+    }
+
+
 def width_met(presence: Rates, half_width: float) -> WidthJson:
     """Tell whether precision and recall of presence got the width that was planned.
 
@@ -253,6 +284,9 @@ def _evaluation_summary(
         line = measure_variable(evaluation, variable, design, resampling)
         if line["notes"] and agreement is not None:
             line["ceiling"] = beside_ceiling(evaluation, agreement, variable, resampling)
+            weighted = weigh_agreement(agreement, variable, design, resampling)
+            if weighted is not None:
+                line["agreement"] = weighted
         lines.append(line)
     primary = next(line for line in lines if line["role"] == "primary")
     if not primary["notes"]:

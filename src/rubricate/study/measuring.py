@@ -217,7 +217,7 @@ class DesignNotes:
 
 @dataclass(frozen=True, slots=True)
 class WeightedMeasures:
-    """The rates of the population's four-fold table with their intervals."""
+    """The rates of the population's four-fold table, and its kappa, with their intervals."""
 
     precision: Estimate
     recall: Estimate
@@ -225,12 +225,13 @@ class WeightedMeasures:
     specificity: Estimate
     npv: Estimate
     prevalence: Estimate
+    kappa: Estimate
 
 
 def design_posterior(
     notes: DesignNotes, settings: Resampling | None = None, *, finite: bool = False
 ) -> WeightedMeasures:
-    """Estimate the rates of the four-fold table of notes from a stratified sample.
+    """Estimate the rates and Cohen's kappa (1960) of notes from a stratified sample.
 
     The estimates are ratios of Horvitz-Thompson totals (1952). For the intervals, equal-tailed
     quantiles, the shares of the four cells on a side are drawn from a Dirichlet whose counts are
@@ -286,14 +287,14 @@ def design_posterior(
 
 def table_rates(cells: F64) -> F64:
     """Return the rates of `WeightedMeasures`, in their order, of TP, FP, FN, TN."""
-    more = (specificity, negative_predictive_value, prevalence)
+    more = (specificity, negative_predictive_value, prevalence, kappa)
     others = np.stack([rate(cells) for rate in more], axis=-1)
     return np.concatenate([precision_recall_f1(cells), others], axis=-1)
 
 
 #: Cells (of TP, FP, FN, TN) that are right and wrong, for the rates of `WeightedMeasures`.
 _RATE_CELLS = (((0,), (1,)), ((0,), (2,)), ((0,), (1, 2)), ((3,), (1,)), ((3,), (2,)),
-               ((0, 2), (1, 3)))  # fmt: skip
+               ((0, 2), (1, 3)), ((0, 3), (1, 2)))  # fmt: skip
 #: Least prior of a cell: a Dirichlet needs more than 0.
 _LEAST_PRIOR = 1e-3
 

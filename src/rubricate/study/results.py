@@ -102,6 +102,28 @@ def _agreement(facts: Facts) -> list[Block]:
             ],
         ),
         Paragraph(said),
+        *_weighted_agreement(facts),
+    ]  # fmt: skip
+
+
+def _weighted_agreement(facts: Facts) -> list[Block]:
+    """Show the agreement to expect in the population where the sample was drawn unevenly."""
+    measured = [(line, line["agreement"]) for line in facts.evaluate["variables"]
+                if "agreement" in line]  # fmt: skip
+    if not measured:
+        return []
+    return [
+        TableBlock(
+            "Agreement of annotators in the population: the values of Table 2, each note weighted "
+            "by the inverse of its inclusion probability, with "
+            f"{facts.evaluate['confidence']:.0%} interval.",
+            ["variable", "notes", "presence F1", "kappa", "characters F1"],
+            [
+                (_named(line), found["notes"], point(found["presence_f1"]), point(found["kappa"]),
+                 point(found["characters_f1"]))
+                for line, found in measured
+            ],
+        )
     ]  # fmt: skip
 
 
@@ -294,18 +316,23 @@ def _reference_error(compared: list[tuple[VariableResult, dict[str, CeilingJson]
 
 
 def _ceiling_figure(facts: Facts, lines: list[VariableResult]) -> list[Block]:
-    humans = {v["variable"]: v for v in facts.collect["agreement"]["variables"]}
+    humans = {
+        v["variable"]: v["characters_f1"] for v in facts.collect["agreement"]["variables"]
+    } | {
+        line["variable"]: line["agreement"]["characters_f1"]
+        for line in lines if "agreement" in line
+    }  # fmt: skip
     rows = tuple(
-        ForestRow(
-            _named(line),
-            (point(line["characters"]["f1"]), point(humans[line["variable"]]["characters_f1"])),
-        )
+        ForestRow(_named(line), (point(line["characters"]["f1"]), point(humans[line["variable"]])))
         for line in lines
         if line["variable"] in humans
     )
     if not rows:
         return []
-    words = "F1 by character of the system (weighted) and of the annotators against each other."
+    words = "F1 by character of the system and of the annotators against each other" + (
+        ", weighted by design."
+        if facts.evaluate["weighted"] else "."
+    )  # fmt: skip
     svg = forest_plot(
         [ForestGroup("", rows)], ["system", "annotators"],
         Labels("The system and its ceiling", "F1 of characters", description=words),

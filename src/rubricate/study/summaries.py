@@ -169,6 +169,15 @@ class BySite(TypedDict):
     prediction: NotRequired[dict[str, EstimateJson]]
 
 
+class WeightedAgreement(TypedDict):
+    """Agreement of annotators on one variable in the population, weighted by design."""
+
+    notes: int
+    presence_f1: EstimateJson
+    kappa: EstimateJson
+    characters_f1: EstimateJson
+
+
 class VariableResult(TypedDict):
     """One variable of the evaluation; without notes it has no values."""
 
@@ -188,6 +197,8 @@ class VariableResult(TypedDict):
     spans_one_side_boundary: NotRequired[Rates]
     spans_token_overlap: NotRequired[Rates]
     ceiling: NotRequired[dict[str, CeilingJson] | None]
+    #: Only where the notes that two annotated have unequal weights.
+    agreement: NotRequired[WeightedAgreement]
 
 
 class WidthJson(TypedDict):
