@@ -148,7 +148,7 @@ def _full_disk_named(path: Path) -> Iterator[None]:
 
 
 #: A full disk, a quota, and the largest file that a user may write.
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def _no_room(error: BaseException | None) -> str:
@@ -159,7 +159,7 @@ def _no_room(error: BaseException | None) -> str:
     """
     while error is not None:
         said = str(error)
-        for code in _NO_ROOM:
+        for code in NO_ROOM:
             if isinstance(error, OSError) and error.errno == code:
                 return error.strerror or os.strerror(code)
             if os.strerror(code) in said or f"(os error {code})" in said:

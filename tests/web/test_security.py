@@ -228,6 +228,60 @@ def test_uploads_make_a_project_and_faults_are_said(
     assert str(tmp_path.parent) not in answer.text
 
 
+def packed(name: str = "notes.csv", method: int = zipfile.ZIP_DEFLATED) -> bytearray:
+    """Return an archive with one file."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", method) as archive:
+        archive.writestr(name, b"id,text,case\na,no fever,c\n" * 20)
+    return bytearray(target.getvalue())
+
+
+def damaged() -> bytes:
+    archive = packed()
+    begin = archive.index(b"notes.csv") + 9
+    archive[begin : begin + 10] = b"\xff" * 10
+    return bytes(archive)
+
+
+def marked(at: int, in_directory: int, value: int) -> bytes:
+    """Return an archive with one number changed, beside the file and in the directory."""
+    archive = packed(method=zipfile.ZIP_STORED)
+    archive[at] = archive[archive.rindex(b"PK\x01\x02") + in_directory] = value
+    return bytes(archive)
+
+
+def two_of_a_name() -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("notes", b"x")
+        archive.writestr("notes/a.csv", b"x")
+    return target.getvalue()
+
+
+ODD_UPLOADS = {
+    "no name": ("..", b"id,text\na,no fever\n"),
+    "a long name": (f"{'x' * 300}.csv", b"id,text\na,no fever\n"),
+    "an empty archive": ("n.zip", b"PK\x05\x06" + bytes(18)),
+    "a damaged archive": ("n.zip", damaged()),
+    "a password": ("n.zip", marked(6, 8, 1)),
+    "an unknown method": ("n.zip", marked(8, 10, 99)),
+    "a long name inside": ("n.zip", bytes(packed(f"{'y' * 300}.csv"))),
+    "a file and a folder of one name": ("n.zip", two_of_a_name()),
+}
+
+
+@pytest.mark.parametrize("field", ["notes", "rubric"])
+@pytest.mark.parametrize("upload", ODD_UPLOADS.values(), ids=ODD_UPLOADS)
+def test_odd_uploads_are_refused_with_a_reason(
+    upload: tuple[str, bytes], field: str, bench: Bench, browsers: Browsers
+) -> None:
+    client, _ = set_up(bench, browsers)
+    files = {"notes": ("n.csv", b"id,text,case\na,no fever,c\n"), field: upload}
+    answer = client.post("/projects/new", data={"name": "new"}, files=files)
+    assert 'role="alert"' in answer.text
+    assert "Something failed" not in answer.text
+
+
 @pytest.mark.parametrize("kind", ["parquet", "datasets", "docbin", "run"])
 @pytest.mark.parametrize("place", ["/projects/new", "/p/{}/notes"])
 def test_tables_of_bytes_are_not_read_from_strangers(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +16,7 @@ from typing import NamedTuple
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, RubricateError, listed, options_as_flags
+from rubricate.files import NO_ROOM, is_plain_name
 from rubricate.formats import FORMATS, detect_format, read_corpus
 from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
 from rubricate.formats.notes import counted_notes, parse_columns, understood_as, with_only_case
@@ -26,6 +29,9 @@ from rubricate.web.rendering import fault_lines, form_field
 #: What may be uploaded: small when packed is not small when opened.
 _LIMITS = ReadLimits(file_bytes=200_000_000, unpacked_bytes=500_000_000)
 _UNPACKED = "unpacked"
+_MOST_FILES = 50_000
+#: How an archive fails that cannot be unpacked: its bytes, its password, its method, its names.
+_DAMAGED = (zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, OSError)
 #: What the command line has an option for, and the forms a field.
 _FIELDS = {"--columns": "“Columns”", "--assign-case": "“Case”"}
 _ADVICE = re.compile(r"(?<!\S)`?--[a-z]")
@@ -153,15 +159,33 @@ def _placed(call: Call, scratch: Path, field: str, what: str) -> tuple[str, Path
         raise InputError(f"choose a file with {what}")
     folder, name = scratch / field, Path(given[0]).name or "file"
     folder.mkdir()
+    if not is_plain_name(name):
+        raise InputError("the file has a name that cannot be kept: give it another one")
     place = folder / name
     place.write_bytes(given[1])
     if place.suffix != ".zip":
         return name, place
+    unpacked = folder / _UNPACKED
+    unpacked.mkdir()
+    _unpack(place, unpacked)
+    inside = list(unpacked.iterdir())
+    return name, inside[0] if len(inside) == 1 else unpacked
+
+
+def _unpack(place: Path, target: Path) -> None:
+    """Unpack an archive; InputError for one that is large, damaged, encrypted or of odd names."""
     try:
         with zipfile.ZipFile(place) as archive:
             check_archive(archive, place)
-            archive.extractall(folder / _UNPACKED)
+            if len(archive.infolist()) > _MOST_FILES:
+                raise InputError([Fault(f"holds more than {_MOST_FILES:,} files", place)])
+            archive.extractall(target)
     except zipfile.BadZipFile:
-        raise InputError([Fault("is no ZIP archive", place)]) from None
-    inside = list((folder / _UNPACKED).iterdir())
-    return name, inside[0] if len(inside) == 1 else folder / _UNPACKED
+        raise InputError([Fault("is no ZIP archive, or is damaged", place)]) from None
+    except RubricateError:
+        raise
+    except _DAMAGED as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise
+        why = "is damaged or encrypted, or holds names that cannot be kept"
+        raise InputError([Fault(f"{why}: pack the files again", place)]) from None
