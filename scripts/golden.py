@@ -176,29 +176,37 @@ def readings(golden: GoldenSet) -> Iterator[Any]:
 
 def requirements(golden: GoldenSet) -> Iterator[Any]:
     """Yield how each feature is read."""
-    from rubricate.matchers.wording.profile import read_feature
-    from rubricate.requirement.asked import read_asked
-    from rubricate.requirement.checklist import asked_topic, plain_wording
-    from rubricate.requirement.tests import asks_for_test
-    from rubricate.requirement.wordings import read_wording
-    from rubricate.rules.beside import asks_for_now
-    from rubricate.rules.measured import asked_values
-    from rubricate.rules.plan import asks_when_to_return
+    from rubricate.requirement.alternative import read_wording
+    from rubricate.requirement.checklist import plain_wording
+    from rubricate.requirement.requirement import read_requirement
+    from rubricate.requirement.values import asked_values
 
+    columns = ("negated", "plainly_negated", "quantities", "numerals", "counts", "sides",
+               "heights", "sites", "persons", "any_relative", "drugs", "drug_names", "matters",
+               "types", "limit", "forms", "about_advice")  # fmt: skip
     for text in dict.fromkeys(f.text for rubric, _ in golden.notes for f in rubric):
+        asked = read_requirement(text)
+        profile = {
+            "feature": Feature("f", "c", text), "kind": asked.kind, "words": asked.roots,
+            "quantities": asked.quantities,
+            "alternatives": [{"feature": 0, "words": one.roots, "negated": one.asks_denial,
+                              "family": one.family, "quantities": one.wording.quantities}
+                             for one in asked.alternatives],
+        }  # fmt: skip
         yield _plain({
-            "feature": text, "plain": plain_wording(text), "topic": asked_topic(text),
-            "asked": read_asked(text), "values": asked_values(text), "test": asks_for_test(text),
-            "return": asks_when_to_return(text), "now": asks_for_now(text),
-            "wording": read_wording(text), "profile": read_feature(Feature("f", "c", text), 0),
+            "feature": text, "plain": plain_wording(text), "topic": asked.topic,
+            "asked": [{name: getattr(one, name) for name in columns} | {"words": one.stems}
+                      for one in asked.alternatives],
+            "values": asked_values(text), "test": bool(asked.tests.tests),
+            "return": asked.wants_return_advice, "now": asked.wants_now,
+            "wording": read_wording(text), "profile": profile,
         })  # fmt: skip
 
 
 def verdicts(golden: GoldenSet) -> Iterator[Any]:
     """Yield what every rule says of the words that the lexicon finds for a feature."""
     from rubricate.reading.note import find_place, read_note
-    from rubricate.requirement.asked import read_asked
-    from rubricate.requirement.tests import asks_for_test
+    from rubricate.requirement.requirement import read_requirement
     from rubricate.rules.beside import says_nothing_of_now, why_surely_not
     from rubricate.rules.diagnosis import judge_diagnosis
     from rubricate.rules.explained import explain_contradiction, gives_asked_number
@@ -210,28 +218,29 @@ def verdicts(golden: GoldenSet) -> Iterator[Any]:
     for rubric, text, said in _found_by_lexicon(golden):
         reading = read_note(text)
         for feature in rubric:
+            asked = read_requirement(feature.text)
             items = (
-                find_planned(feature.text, reading),
-                judge_measured(feature.wordings, reading),
-                judge_diagnosis(feature.text, reading, []),
-                asks_for_test(feature.text) and find_ordered(feature.text, reading),
+                find_planned(asked, reading),
+                judge_measured(asked, reading),
+                judge_diagnosis(asked, reading, []),
+                bool(asked.tests.tests) and find_ordered(asked, reading),
             )
             yield _plain({"feature": feature.text, "items": items})
         spoken = [(one.feature, one.spans) for one in said.found]
         spoken += [(key, one.spans) for key, one in said.contradictions.items()]
         wording = {feature.id: feature.text for feature in rubric}
         for key, spans in spoken:
-            place = find_place(reading, spans)
+            place, asked = find_place(reading, spans), read_requirement(wording[key])
             if place is None:
                 continue
             yield _plain({
                 "feature": wording[key], "spans": spans,
-                "rules": [[check(asked, place) for check in _CHECKS.values()]
-                          for asked in read_asked(wording[key])],
-                "surely not": why_surely_not(wording[key], reading, spans),
-                "nothing of now": says_nothing_of_now(wording[key], reading, spans),
-                "explained": explain_contradiction(wording[key], reading, spans),
-                "number": gives_asked_number(wording[key], reading, spans),
+                "rules": [[check(one, place) for check in _CHECKS.values()]
+                          for one in asked.alternatives],
+                "surely not": why_surely_not(asked, reading, spans),
+                "nothing of now": says_nothing_of_now(asked, reading, spans),
+                "explained": explain_contradiction(asked, reading, spans),
+                "number": gives_asked_number(asked, reading, spans),
             })  # fmt: skip
 
 

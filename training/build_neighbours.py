@@ -23,10 +23,10 @@ from transformers import AutoModel, AutoTokenizer
 import rubricate.lexicon
 from rubricate import load_corpus
 from rubricate.lexicon.store import embedded_lexicon
-from rubricate.matchers.wording.profile import STOP_WORDS
-from rubricate.matchers.wording.stems import stem
 from rubricate.progress import shown_progress, watched
+from rubricate.reading.stems import root
 from rubricate.reading.tokens import find_words
+from rubricate.requirement.alternative import STOP_WORDS
 
 TARGET = Path(rubricate.lexicon.__file__).parent / "neighbours.tsv"
 LEAST_COSINE = 0.5
@@ -54,7 +54,7 @@ def collect_words(bank: Path, rubrics: list[Path]) -> dict[str, str]:
     best: dict[str, str] = {}
     for form, _ in forms.most_common():
         if len(form) > 2 and form.isalpha() and form not in STOP_WORDS:
-            best.setdefault(stem(form), form)
+            best.setdefault(root(form), form)
     return best
 
 

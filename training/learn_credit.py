@@ -41,9 +41,9 @@ from rubricate.matchers.wording.logistic import (
     calibrate,
     one_blas_thread,
 )
-from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.matchers.wording.synonyms import Translation, content_stems, learn_translation
+from rubricate.requirement.requirement import read_requirement
 from rubricate.stats.calibration import logit
 
 TARGET = SHARED.with_name("credit.json")
@@ -206,7 +206,7 @@ def corpus_rows(corpus: Corpus, source: str, parts: Sequence[Translation]) -> It
         for note, found in zip(notes, found_in(finder, [n.text for n in notes]), strict=True):
             for feature, own in zip(rubric, found, strict=True):
                 judged = corpus.row(note.id, feature.id, "reference") is not None
-                if read_feature(feature, 0).kind or not judged:
+                if read_requirement(feature.text).kind or not judged:
                     continue
                 marked = [
                     (s.start, s.end)

@@ -49,8 +49,8 @@ from rubricate.matchers.wording.shared import (
     SecondLook,
     SharedModel,
 )
-from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation
+from rubricate.reading.stems import root
 from rubricate.reading.tokens import find_tokens
 
 TARGET = Path(rubricate.matchers.__file__).parent / "patterns" / "shared.json"
@@ -101,7 +101,7 @@ def common_words(sets: Mapping[str, Corpus]) -> tuple[str, ...]:
     counts: Counter[str] = Counter()
     for name, corpus in sets.items():
         for text in sorted({note.text for note in corpus.notes}):
-            words = {stem(t.form) for t in find_tokens(text) if t.kind not in ("number", "newline")}
+            words = {root(t.form) for t in find_tokens(text) if t.kind not in ("number", "newline")}
             counts.update(dict.fromkeys(sorted(words), 3 if name == "broad" else 1))
     return tuple(word for word, _ in counts.most_common(N_WORDS))
 
@@ -119,7 +119,7 @@ def read_sets(
                 prepared[case] = own.prepare(corpus.rubric(case))
             reading = read_columns(judged.note.text)
             if len(reading):
-                stems = [stem(token.form) for token in reading.tokens]
+                stems = [root(token.form) for token in reading.tokens]
                 yield name, prepared[case], judged, reading, stems
 
 
@@ -134,13 +134,13 @@ def collect(
         own = [
             j
             for j, p in enumerate(prepared.profiles)
-            if not p.kind and p.feature.id in judged.annotations
+            if not p.kind and prepared.ids[j] in judged.annotations
         ]
         if not own:
             continue
         evidence = all_columns(reading, stems, prepared.words)
         columns = evidence[:, own].reshape(-1, len(COLUMNS))
-        ids = [prepared.profiles[j].feature.id for j in own]
+        ids = [prepared.ids[j] for j in own]
         here = marked_tokens(reading, judged, ids)
         marked = here.reshape(-1)
         closeness = columns[:, _COVERAGE]
@@ -243,10 +243,10 @@ def presence_scale(
     broad = {"broad": sets["broad"]}
     for _, prepared, judged, reading, stems in read_sets(broad, model, parts):
         logits = prepared.logits(reading, stems).T
-        for profile, column in zip(prepared.profiles, logits, strict=True):
+        for number, profile, column in zip(prepared.ids, prepared.profiles, logits, strict=True):
             if not profile.kind:
                 highest.append(float(column.max()) - cut)
-                present.append(bool(judged.annotations.get(profile.feature.id)))
+                present.append(bool(judged.annotations.get(number)))
     return calibrate(highest, present)
 
 

@@ -24,8 +24,8 @@ from texts import DATA, MORE_BANK
 from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.corpus import Annotator
 from rubricate.formats import read_corpus
-from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.synonyms import Translation, content_stems, learn_translation
+from rubricate.requirement.requirement import read_requirement
 
 HELD_OUT_EVERY = 5
 #: Wordings are learned from other parts of the cases than the one they are used in.
@@ -170,7 +170,7 @@ def bank_wordings(bank: Path) -> Iterator[Pair]:
 def _marked_wordings(corpus: Corpus) -> Iterator[tuple[int, Pair]]:
     """Yield pairs of stems, of a feature and of words marked for it, with the case's part."""
     for note, _, feature, own in corpus.values():
-        profile = read_feature(feature, 0)
-        asked = [word for one in profile.alternatives for word in one.words]
+        profile = read_requirement(feature.text)
+        asked = [word for one in profile.alternatives for word in one.roots]
         for one in () if profile.kind else own:
             yield part_of(note.case), (asked, content_stems(one.text(note.text)))

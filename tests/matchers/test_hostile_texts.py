@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -22,16 +23,13 @@ import rubricate.rules
 from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.matchers import fit_matcher
 from rubricate.matchers.lexicon.matcher import findings_from_rubric
-from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.reading import read_columns
 from rubricate.reading.clean import clean_text
 from rubricate.reading.note import read_note
 from rubricate.reading.tokens import CueTable
-from rubricate.requirement.asked import read_asked
-from rubricate.requirement.checklist import asked_topic, assessed_wording, plain_wording
+from rubricate.requirement.checklist import plain_wording
+from rubricate.requirement.requirement import Requirement
 from rubricate.rubric import odd_features
-from rubricate.rules.measured import asked_values
-from rubricate.rules.tests import asked_tests
 
 #: Characters of the shorter text; the longer has four times as many.
 SHORT, TIMES = 4000, 4
@@ -139,13 +137,17 @@ def test_every_rule_reads_a_long_note_in_time(name: str) -> None:
     assert not grows_too_fast(read_and_judge, lambda n: hostile(name, n))
 
 
+#: What is read of a feature.
+LOOKUPS = [name for name, own in vars(Requirement).items() if isinstance(own, cached_property)]
+
+
 def read_feature_whole(text: str) -> object:
     feature = Feature("1", "c", text)
     wording = plain_wording(text)
+    asked = [Requirement(one) for one in (text, wording)]
     return (
-        [f(one) for one in (text, wording) for f in (
-            asked_topic, assessed_wording, read_asked, asked_tests, asked_values)],
-        read_feature(feature, 0),
+        [getattr(one, name) for one in asked for name in LOOKUPS],
+        [one.values(None) for one in asked],
         list(odd_features(Rubric("c", (feature,)))),
         findings_from_rubric(
             Rubric("c", (feature, RUBRIC.features[12])), ["Cough, fever. CBC ordered; no PE"]

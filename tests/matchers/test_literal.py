@@ -8,7 +8,8 @@ from rubricate import Feature, load_corpus
 from rubricate.matchers.literal import DISPUTED, LITERAL, hold_to_mentions
 from rubricate.matchers.predictions import OVERRULED, Found, NoteFindings
 from rubricate.reading.note import read_note
-from rubricate.requirement.asked import read_asked
+from rubricate.requirement.alternative import read_alternative
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.rules.mentions import find_mentions
@@ -144,7 +145,7 @@ def plain_features() -> list[str]:
     return [
         text
         for text in wordings
-        for asked in read_asked(text)[:1]
+        for asked in read_requirement(text).alternatives[:1]
         if " OR " not in text
         and text.isascii()
         and text.replace(" ", "").isalpha()
@@ -158,7 +159,7 @@ def plain_features() -> list[str]:
 
 def stated(wording: str, text: str) -> bool:
     """Tell whether a text states a wording by a mention of it."""
-    mentions = find_mentions(wording, read_asked(wording)[0], read_note(text))
+    mentions = find_mentions(wording, read_alternative(wording), read_note(text))
     return any(one.why is None for one in mentions)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.requirement.tests import asked_tests, asks_for_test, asks_to_order
+from rubricate.requirement.requirement import read_requirement
+from rubricate.requirement.tests import asked_tests
 
 
 @pytest.mark.parametrize(
@@ -22,8 +23,8 @@ from rubricate.requirement.tests import asked_tests, asks_for_test, asks_to_orde
     ],
 )
 def test_a_feature_of_nothing_but_tests_asks_for_them(feature: str, ordered: bool) -> None:
-    assert asks_for_test(feature)
-    assert asks_to_order(feature) == ordered
+    assert read_requirement(feature).tests.tests
+    assert read_requirement(feature).tests.ordered == ordered
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_a_feature_of_nothing_but_tests_asks_for_them(feature: str, ordered: boo
     ],
 )
 def test_a_feature_of_more_than_tests_does_not(feature: str) -> None:
-    assert not asks_for_test(feature)
+    assert not read_requirement(feature).tests.tests
 
 
 def test_of_a_group_and_its_tests_those_are_asked_for_that_are_named() -> None:

@@ -6,7 +6,8 @@ import pytest
 from marked_words import read, told
 
 from rubricate.reading.note import read_note
-from rubricate.rules.beside import asks_for_now, says_nothing_of_now, why_surely_not
+from rubricate.requirement.requirement import read_requirement
+from rubricate.rules.beside import says_nothing_of_now, why_surely_not
 from rubricate.rules.registry import TYPE, why_contradicted
 
 
@@ -57,7 +58,14 @@ from rubricate.rules.registry import TYPE, why_contradicted
 )
 def test_signs_beside_the_words(feature: str, text: str, words: str, said: str | None) -> None:
     start = text.index(words)
-    assert told(why_surely_not(feature, read_note(text), [(start, start + len(words))])) == said
+    assert (
+        told(
+            why_surely_not(
+                read_requirement(feature), read_note(text), [(start, start + len(words))]
+            )
+        )
+        == said
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +109,7 @@ def test_kinds_that_exclude_each_other_are_sure(
     ],
 )
 def test_features_of_this_visit(feature: str) -> None:
-    assert asks_for_now(feature)
+    assert read_requirement(feature).wants_now
 
 
 @pytest.mark.parametrize(
@@ -117,7 +125,7 @@ def test_features_of_this_visit(feature: str) -> None:
     ],
 )
 def test_other_features_may_be_of_any_time(feature: str) -> None:
-    assert not asks_for_now(feature)
+    assert not read_requirement(feature).wants_now
 
 
 @pytest.mark.parametrize(
@@ -134,7 +142,7 @@ def test_other_features_may_be_of_any_time(feature: str) -> None:
 )
 def test_earlier_times(feature: str, sentence: str) -> None:
     assert says_nothing_of_now(
-        feature, read_note(f"Seen now. {sentence}. Plan to follow."), [(12, 20)]
+        read_requirement(feature), read_note(f"Seen now. {sentence}. Plan to follow."), [(12, 20)]
     )
 
 
@@ -156,7 +164,7 @@ def test_earlier_times(feature: str, sentence: str) -> None:
     ],
 )
 def test_what_is_decided_now_or_has_no_time_is_left(feature: str, sentence: str) -> None:
-    assert not says_nothing_of_now(feature, read_note(sentence), [(0, 5)])
+    assert not says_nothing_of_now(read_requirement(feature), read_note(sentence), [(0, 5)])
 
 
 @pytest.mark.parametrize(
@@ -170,4 +178,4 @@ def test_what_is_decided_now_or_has_no_time_is_left(feature: str, sentence: str)
 )
 def test_what_hangs_on_a_condition_is_not_ordered(feature: str, marked: str) -> None:
     text, spans = read(marked)
-    assert says_nothing_of_now(feature, read_note(text), spans)
+    assert says_nothing_of_now(read_requirement(feature), read_note(text), spans)

@@ -6,11 +6,12 @@ import pytest
 
 from rubricate.reading.note import read_note
 from rubricate.requirement.diagnoses import asked_diagnoses
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rules.diagnosis import another_diagnosis, judge_assessed, judge_diagnosis
 
 
 def said_of(feature: str, text: str) -> dict[str, list[str]]:
-    found = judge_assessed(feature, read_note(text))._asdict()
+    found = judge_assessed(read_requirement(feature), read_note(text))._asdict()
     return {kind: [text[a:b] for a, b in spans] for kind, spans in found.items() if spans}
 
 
@@ -45,7 +46,7 @@ def test_what_asks_for_nothing_but_a_diagnosis(feature: str, asks: bool) -> None
     ],
 )
 def test_words_that_name_only_other_diagnoses(feature: str, words: str, other: bool) -> None:
-    said = another_diagnosis(feature, read_note(words), [(0, len(words))])
+    said = another_diagnosis(read_requirement(feature), read_note(words), [(0, len(words))])
     assert (said is not None) is other
 
 
@@ -81,13 +82,13 @@ def test_what_an_assessment_says(feature: str, text: str, said: dict[str, list[s
 def test_words_beside_an_assessment_are_not_kept() -> None:
     text = "Loose stools for a week.\nA: IBS"
     reading, words = read_note(text), [(0, 12)]
-    said = judge_diagnosis("Differential: coeliac disease", reading, [words])
+    said = judge_diagnosis(read_requirement("Differential: coeliac disease"), reading, [words])
     assert said is not None
     assert said.kept == (False,)
-    said = judge_diagnosis("Differential: irritable bowel", reading, [words])
+    said = judge_diagnosis(read_requirement("Differential: irritable bowel"), reading, [words])
     assert said is not None
     assert [text[a:b] for a, b in said.states] == ["IBS"]
-    assert judge_diagnosis("Loose stools", reading, [words]) is None
+    assert judge_diagnosis(read_requirement("Loose stools"), reading, [words]) is None
 
 
 @pytest.mark.parametrize(
@@ -102,4 +103,4 @@ def test_words_beside_an_assessment_are_not_kept() -> None:
 def test_a_kind_is_stated_by_its_name_with_further_words(
     feature: str, text: str, stated: bool
 ) -> None:
-    assert bool(judge_assessed(feature, read_note(text)).considered) is stated
+    assert bool(judge_assessed(read_requirement(feature), read_note(text)).considered) is stated

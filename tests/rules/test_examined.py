@@ -3,7 +3,8 @@
 import pytest
 
 from rubricate.reading.note import read_note
-from rubricate.rules.examined import asked_examination, find_examined
+from rubricate.requirement.examinations import asked_examination
+from rubricate.rules.examined import find_examined
 
 
 @pytest.mark.parametrize(

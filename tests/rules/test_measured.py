@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from rubricate.reading.children import ADULT, child_scale
 from rubricate.reading.note import read_note
-from rubricate.rules.measured import asked_values, judge_measured, only_values
+from rubricate.requirement.requirement import read_requirement
+from rubricate.requirement.values import asked_values
+from rubricate.rules.measured import judge_measured, only_values
 
 WELL = (
     "VS: T 36.9, HR 74, RR 14, BP 116/72, SpO2 98% RA, BMI 22. Labs: Hgb 13.9, WBC 7.2, Na 139,"
@@ -69,10 +71,10 @@ PAIRS = [
 @pytest.mark.parametrize(("ill", "well"), PAIRS)
 def test_values_state_one_feature_and_contradict_its_opposite(ill: str, well: str) -> None:
     for states, contradicts, text in ((ill, well, ILL), (well, ill, WELL)):
-        assert judge_measured([states], read_note(text)).states
-        assert not judge_measured([states], read_note(text)).contradicts
-        assert judge_measured([contradicts], read_note(text)).contradicts
-        assert not judge_measured([contradicts], read_note(text)).states
+        assert judge_measured(read_requirement(states), read_note(text)).states
+        assert not judge_measured(read_requirement(states), read_note(text)).contradicts
+        assert judge_measured(read_requirement(contradicts), read_note(text)).contradicts
+        assert not judge_measured(read_requirement(contradicts), read_note(text)).states
 
 
 @pytest.mark.parametrize(
@@ -179,8 +181,8 @@ def test_years_of_packs_are_multiplied(text: str, value: float | None) -> None:
 def test_childrens_values_are_read_by_their_age(
     feature: str, states: str, contradicts: str
 ) -> None:
-    assert judge_measured([feature], read_note(states)).states
-    assert judge_measured([feature], read_note(contradicts)).contradicts
+    assert judge_measured(read_requirement(feature), read_note(states)).states
+    assert judge_measured(read_requirement(feature), read_note(contradicts)).contradicts
 
 
 def test_the_scales_of_children_cover_every_age_once() -> None:
@@ -231,9 +233,9 @@ def test_the_scales_of_children_cover_every_age_once() -> None:
 def test_values_without_a_name_or_from_two_readings(
     feature: str, states: str, contradicts: str
 ) -> None:
-    assert judge_measured([feature], read_note(states)).states
-    assert not judge_measured([feature], read_note(states)).contradicts
-    said = judge_measured([feature], read_note(contradicts))
+    assert judge_measured(read_requirement(feature), read_note(states)).states
+    assert not judge_measured(read_requirement(feature), read_note(states)).contradicts
+    said = judge_measured(read_requirement(feature), read_note(contradicts))
     assert said.contradicts
     assert only_values(read_note(contradicts), said.contradicts)
 
@@ -260,16 +262,26 @@ def test_other_numbers_are_no_values(text: str) -> None:
 
 
 def test_a_pressure_is_high_in_either_number_and_low_in_the_first() -> None:
-    assert judge_measured(["Elevated blood pressure"], read_note("BP 128/96")).states
-    assert judge_measured(["Hypotension"], read_note("BP 84/60")).states
-    assert judge_measured(["Systolic over 140"], read_note("BP 128 / 96")).contradicts
-    assert judge_measured(["Elevated blood pressure"], read_note("BP 134/84")) == ((), ())
+    assert judge_measured(
+        read_requirement("Elevated blood pressure"), read_note("BP 128/96")
+    ).states
+    assert judge_measured(read_requirement("Hypotension"), read_note("BP 84/60")).states
+    assert judge_measured(
+        read_requirement("Systolic over 140"), read_note("BP 128 / 96")
+    ).contradicts
+    assert judge_measured(read_requirement("Elevated blood pressure"), read_note("BP 134/84")) == (
+        (),
+        (),
+    )
 
 
 def test_values_that_disagree_or_lie_between_decide_nothing() -> None:
-    assert judge_measured(["Fever"], read_note("T 39.2 at home, T 36.8 here")) == ((), ())
-    assert judge_measured(["Fever"], read_note("T 37.7")) == ((), ())
-    assert judge_measured(["Anemia"], read_note("Hgb 12.4")) == ((), ())
+    assert judge_measured(read_requirement("Fever"), read_note("T 39.2 at home, T 36.8 here")) == (
+        (),
+        (),
+    )
+    assert judge_measured(read_requirement("Fever"), read_note("T 37.7")) == ((), ())
+    assert judge_measured(read_requirement("Anemia"), read_note("Hgb 12.4")) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -307,7 +319,7 @@ def test_values_that_disagree_or_lie_between_decide_nothing() -> None:
     ],
 )
 def test_what_values_leave_open_is_left_open(feature: str, text: str) -> None:
-    assert judge_measured([feature], read_note(text)) == ((), ())
+    assert judge_measured(read_requirement(feature), read_note(text)) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -330,13 +342,17 @@ def test_what_values_leave_open_is_left_open(feature: str, text: str) -> None:
     ],
 )
 def test_values_are_read_as_they_are_written(feature: str, text: str) -> None:
-    assert judge_measured([feature], read_note(text)).states
+    assert judge_measured(read_requirement(feature), read_note(text)).states
 
 
 def test_one_of_several_wordings_is_enough_and_all_are_needed_against() -> None:
-    assert judge_measured(["Fever", "Tachycardia"], read_note("T 36.8, HR 130")).states
-    assert judge_measured(["Fever", "Cough"], read_note("T 36.8")) == ((), ())
-    assert judge_measured(["Fever", "Tachycardia"], read_note("T 36.8, HR 70")).contradicts
+    assert judge_measured(
+        read_requirement("Fever OR Tachycardia"), read_note("T 36.8, HR 130")
+    ).states
+    assert judge_measured(read_requirement("Fever OR Cough"), read_note("T 36.8")) == ((), ())
+    assert judge_measured(
+        read_requirement("Fever OR Tachycardia"), read_note("T 36.8, HR 70")
+    ).contradicts
 
 
 def test_words_that_name_a_finding_are_no_bare_value() -> None:
@@ -348,13 +364,13 @@ def test_words_that_name_a_finding_are_no_bare_value() -> None:
 
 @given(st.floats(33, 42.9), st.sampled_from(["Fever", "No fever", "Afebrile", "Hypothermia"]))
 def test_no_value_both_states_and_contradicts(value: float, feature: str) -> None:
-    said = judge_measured([feature], read_note(f"T {value:.1f}"))
+    said = judge_measured(read_requirement(feature), read_note(f"T {value:.1f}"))
     assert not (said.states and said.contradicts)
 
 
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_any_text_can_be_read(feature: str, text: str) -> None:
-    said = judge_measured([feature], read_note(text))
+    said = judge_measured(read_requirement(feature), read_note(text))
     assert all(0 <= start < end <= len(text) for start, end in (*said.states, *said.contradicts))
     for one in asked_values(feature):
         assert not math.isnan(one.stated[0])
@@ -402,8 +418,8 @@ def test_values_are_read_in_words(text: str, measured: str | None, value: float)
     ],
 )
 def test_further_findings_have_values(feature: str, states: str, contradicts: str) -> None:
-    assert judge_measured([feature], read_note(states)).states
-    assert judge_measured([feature], read_note(contradicts)).contradicts
+    assert judge_measured(read_requirement(feature), read_note(states)).states
+    assert judge_measured(read_requirement(feature), read_note(contradicts)).contradicts
 
 
 @pytest.mark.parametrize(
@@ -416,10 +432,14 @@ def test_further_findings_have_values(feature: str, states: str, contradicts: st
     ],
 )
 def test_values_that_are_near_or_not_enough_leave_a_feature_open(feature: str, text: str) -> None:
-    said = judge_measured([feature], read_note(text))
+    said = judge_measured(read_requirement(feature), read_note(text))
     assert (said.states, said.contradicts) == ((), ())
 
 
 def test_values_may_speak_against_what_they_cannot_state() -> None:
-    assert judge_measured(["Preterm labour"], read_note("G1P0 38+1, SROM")).contradicts
-    assert judge_measured(["Hypertensive crisis"], read_note("BP 104/60")).contradicts
+    assert judge_measured(
+        read_requirement("Preterm labour"), read_note("G1P0 38+1, SROM")
+    ).contradicts
+    assert judge_measured(
+        read_requirement("Hypertensive crisis"), read_note("BP 104/60")
+    ).contradicts

@@ -3,14 +3,14 @@
 import pytest
 
 from rubricate.reading.note import read_note
-from rubricate.requirement.asked import read_asked
+from rubricate.requirement.alternative import read_alternative
 from rubricate.rules.mentions import Cue, Mention, find_mentions, is_unlike_notes, mention_cues
 
 
 def mention_in(example: str) -> Mention | None:
     """Return the mention of what an example has in braces, at that place."""
     before, words, after = example.replace("}", "{").split("{")
-    asked = read_asked(words)[0]
+    asked = read_alternative(words)
     found = find_mentions(words, asked, read_note(before + words + after))
     return next((one for one in found if one.start == len(before)), None)
 
@@ -52,7 +52,7 @@ def test_the_table_has_each_phrase_once_a_side() -> None:
     ],
 )
 def test_spelling_and_endings_do_not_matter(wording: str, text: str, found: str) -> None:
-    mentions = find_mentions(wording, read_asked(wording)[0], read_note(text))
+    mentions = find_mentions(wording, read_alternative(wording), read_note(text))
     assert [text[one.start : one.end] for one in mentions] == [found]
 
 
@@ -67,7 +67,7 @@ def test_spelling_and_endings_do_not_matter(wording: str, text: str, found: str)
     ],
 )
 def test_parts_of_other_words_are_no_mention(wording: str, text: str) -> None:
-    assert not list(find_mentions(wording, read_asked(wording)[0], read_note(text)))
+    assert not list(find_mentions(wording, read_alternative(wording), read_note(text)))
 
 
 def test_a_patients_story_and_a_fragment_are_unlike_notes() -> None:

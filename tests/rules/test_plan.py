@@ -6,7 +6,8 @@ import pytest
 
 from rubricate.files import packaged_text
 from rubricate.reading.note import read_note
-from rubricate.rules.plan import asks_when_to_return, find_planned, only_goes_on
+from rubricate.requirement.requirement import read_requirement
+from rubricate.rules.plan import find_planned, only_goes_on
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,9 @@ from rubricate.rules.plan import asks_when_to_return, find_planned, only_goes_on
     ],
 )
 def test_what_the_plan_begins(feature: str, text: str, words: str | None) -> None:
-    found = [text[slice(*span)] for span in find_planned(feature, read_note(text))]
+    found = [
+        text[slice(*span)] for span in find_planned(read_requirement(feature), read_note(text))
+    ]
     assert found == ([words] if words else [])
 
 
@@ -50,16 +53,19 @@ def test_what_the_plan_begins(feature: str, text: str, words: str | None) -> Non
     ],
 )
 def test_advice_when_to_come_back(text: str, words: str | None) -> None:
-    found = [text[slice(*x)] for x in find_planned("Return precautions given", read_note(text))]
+    found = [
+        text[slice(*x)]
+        for x in find_planned(read_requirement("Return precautions given"), read_note(text))
+    ]
     assert found == ([words] if words else [])
 
 
 def test_other_features_of_coming_back_are_others() -> None:
-    assert asks_when_to_return("Provides safety-net advice")
-    assert asks_when_to_return("Advises patient when to return")
-    assert not asks_when_to_return("Returned to work")
-    assert not asks_when_to_return("Return precautions: new flashes or floaters")
-    assert not asks_when_to_return("Hip precautions reviewed")
+    assert read_requirement("Provides safety-net advice").wants_return_advice
+    assert read_requirement("Advises patient when to return").wants_return_advice
+    assert not read_requirement("Returned to work").wants_return_advice
+    assert not read_requirement("Return precautions: new flashes or floaters").wants_return_advice
+    assert not read_requirement("Hip precautions reviewed").wants_return_advice
 
 
 def test_every_word_for_going_on_keeps_a_drug_from_being_begun() -> None:
@@ -68,5 +74,9 @@ def test_every_word_for_going_on_keeps_a_drug_from_being_begun() -> None:
             _, example = line.split("\t")
             text = example.replace("{", "").replace("}", "")
             start = example.index("{")
-            assert only_goes_on("Starts lisinopril", read_note(text), [(start, start + 10)]), line
-            assert not only_goes_on("Lisinopril", read_note(text), [(start, start + 10)]), line
+            assert only_goes_on(
+                read_requirement("Starts lisinopril"), read_note(text), [(start, start + 10)]
+            ), line
+            assert not only_goes_on(
+                read_requirement("Lisinopril"), read_note(text), [(start, start + 10)]
+            ), line

@@ -6,6 +6,7 @@ import pytest
 from marked_words import read, told
 
 from rubricate.reading.note import read_note
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rules.explained import explain_contradiction
 from rubricate.rules.registry import why_contradicted, why_contradicted_in
 
@@ -56,16 +57,18 @@ def test_looks_at_few_words_around_however_long_the_clause() -> None:
 )
 def test_every_known_contradiction_has_a_reason(feature: str, marked: str, reason: str) -> None:
     text, spans = read(marked)
-    assert told(explain_contradiction(feature, read_note(text), spans)) == reason
+    assert told(explain_contradiction(read_requirement(feature), read_note(text), spans)) == reason
 
 
 def test_words_that_deny_are_denied_beside_whomever() -> None:
     text, spans = read("FH: father MI, [[no nausea]]")
-    assert told(explain_contradiction("Nausea", read_note(text), spans)) == "denied"
+    assert (
+        told(explain_contradiction(read_requirement("Nausea"), read_note(text), spans)) == "denied"
+    )
 
 
 def test_no_words_have_no_reason() -> None:
-    assert explain_contradiction("Fever", read_note("no fever"), []) is None
+    assert explain_contradiction(read_requirement("Fever"), read_note("no fever"), []) is None
 
 
 @pytest.mark.parametrize(
@@ -100,7 +103,11 @@ def test_words_known_to_stand_for_the_feature_are_denied_as_it_is() -> None:
     meant = frozenset(("loss", "consciousness"))
     assert why_contradicted("Loss of consciousness", text, [(3, 6)]) is None
     reading = read_note(text)
-    said = told(why_contradicted_in(reading, "Loss of consciousness", [(3, 6)], meant=meant))
+    said = told(
+        why_contradicted_in(
+            reading, read_requirement("Loss of consciousness"), [(3, 6)], meant=meant
+        )
+    )
     assert said == "denied"
 
 

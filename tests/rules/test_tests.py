@@ -6,6 +6,7 @@ import pytest
 
 from rubricate.reading.note import read_note
 from rubricate.reading.tests import named_tests
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rules.tests import (
     find_ordered,
     is_earlier,
@@ -28,7 +29,9 @@ from rubricate.rules.tests import (
     ],
 )
 def test_what_the_plan_orders_is_found(feature: str, text: str, words: list[str | None]) -> None:
-    found = [text[start:end] for start, end in find_ordered(feature, read_note(text))]
+    found = [
+        text[start:end] for start, end in find_ordered(read_requirement(feature), read_note(text))
+    ]
     assert len(found) == len(words)
     assert all(one in (None, said) for one, said in zip(words, found, strict=True))
 
@@ -54,7 +57,7 @@ def test_what_the_plan_orders_is_found(feature: str, text: str, words: list[str 
     ],
 )
 def test_what_is_in_doubt_is_not(feature: str, text: str) -> None:
-    assert find_ordered(feature, read_note(text)) == []
+    assert find_ordered(read_requirement(feature), read_note(text)) == []
 
 
 @pytest.mark.parametrize(
@@ -75,25 +78,37 @@ def test_words_that_name_only_other_tests_say_nothing(
     feature: str, words: str, nothing: bool
 ) -> None:
     text = f"Plan: {words}"
-    assert says_nothing_of_test(feature, read_note(text), [(6, len(text))]) == nothing
+    assert (
+        says_nothing_of_test(read_requirement(feature), read_note(text), [(6, len(text))])
+        == nothing
+    )
 
 
 def test_nothing_is_judged_where_the_note_names_the_test_elsewhere() -> None:
     assert not says_nothing_of_test(
-        "CBC ordered", read_note("Plan: BMP, UA. And a CBC."), [(6, 13)]
+        read_requirement("CBC ordered"), read_note("Plan: BMP, UA. And a CBC."), [(6, 13)]
     )
 
 
 @pytest.mark.parametrize(("feature", "nothing"), [("TSH ordered", True), ("TSH done", False)])
 def test_a_test_of_before_says_nothing_of_one_that_is_ordered(feature: str, nothing: bool) -> None:
-    assert says_nothing_of_test(feature, read_note("TSH nl in Feb. Plan: UA"), [(0, 13)]) == nothing
+    assert (
+        says_nothing_of_test(
+            read_requirement(feature), read_note("TSH nl in Feb. Plan: UA"), [(0, 13)]
+        )
+        == nothing
+    )
 
 
 def test_a_test_that_is_refused_wherever_it_is_named_is_not_ordered() -> None:
     text = "Skip dimer, CTPA now."
-    assert not_ordered("D-dimer ordered", read_note(text), [(0, 10)])
-    assert not not_ordered("CT pulmonary angiogram ordered", read_note(text), [(12, 20)])
-    assert not not_ordered("D-dimer ordered", read_note(f"{text} D-dimer sent."), [(0, 10)])
+    assert not_ordered(read_requirement("D-dimer ordered"), read_note(text), [(0, 10)])
+    assert not not_ordered(
+        read_requirement("CT pulmonary angiogram ordered"), read_note(text), [(12, 20)]
+    )
+    assert not not_ordered(
+        read_requirement("D-dimer ordered"), read_note(f"{text} D-dimer sent."), [(0, 10)]
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from rubricate.files import PACKAGE
 from rubricate.knowledge.checking import LINE_END
 from rubricate.matchers.lexicon.matcher import LexiconMatcher, findings_from_rubric
 from rubricate.reading.note import read_note
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.claims import (
     AGAINST_NOTES,
@@ -174,7 +175,7 @@ def _judge(case: Case) -> Judged:
         claims = find_claims(feature, reading, [spans] if spans else [])
     else:
         # Of the rules about words the first that says something is the one that counts.
-        claims = list(claims_of_words(feature.text, reading, spans))[:1]
+        claims = list(claims_of_words(read_requirement(feature.text), reading, spans))[:1]
     claim = next((one for one in claims if case.rule in (SILENT, one.rule)), None)
     if claim is None:
         return Judged(case, "", "silent", "")
@@ -185,7 +186,7 @@ def _claims_against(feature: Feature, text: str, spans: Sequence[tuple[int, int]
     """Return the claims about words that a network takes for a contradiction."""
     reading = read_note(text)
     claims = find_claims(feature, reading, [], spans)
-    why = explain_contradiction(feature.text, reading, spans)
+    why = explain_contradiction(read_requirement(feature.text), reading, spans)
     if why is not None:
         claims.append(Claim(why.code, "contradicts", tuple(spans), why.said))
     return claims

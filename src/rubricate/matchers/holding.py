@@ -10,15 +10,14 @@ from typing import NamedTuple
 from rubricate.knowledge.tables import pattern
 from rubricate.matchers.predictions import OVERRULED, STATED, Found, NoteFindings
 from rubricate.reading.note import NoteReading
-from rubricate.requirement.asked import read_asked
-from rubricate.requirement.tests import asks_for_test
+from rubricate.requirement.requirement import Requirement, read_requirement
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.beside import says_nothing_of_now, why_surely_not
 from rubricate.rules.diagnosis import DiagnosisVerdict, judge_diagnosis
 from rubricate.rules.explained import gives_asked_number
 from rubricate.rules.measured import MeasuredVerdict, judge_measured, only_values
-from rubricate.rules.plan import asks_when_to_return, find_planned, only_goes_on
+from rubricate.rules.plan import find_planned, only_goes_on
 from rubricate.rules.reasons import Reason, in_words, is_on
 from rubricate.rules.registry import TYPE, why_contradicted_in
 from rubricate.rules.tests import find_ordered, not_ordered, says_nothing_of_test
@@ -93,7 +92,9 @@ def _held(rubric: Rubric, reading: NoteReading, findings: NoteFindings) -> NoteF
             sure = bool(own)
         # Where only values were found the table judges: a matcher may mark those beside them.
         worded = own and not only_values(reading, [span for x in own for span in x.spans])
-        said = MeasuredVerdict() if worded else judge_measured(feature.wordings, reading)
+        said = (
+            MeasuredVerdict() if worded else judge_measured(read_requirement(feature.text), reading)
+        )
         if said.contradicts and is_on("value.measured"):
             first = said.contradicts[0]
             other = _against((first,), Reason("value.measured", text[slice(*first)]))
@@ -122,19 +123,20 @@ def _hold_to_tests(rubric: Rubric, reading: NoteReading, findings: NoteFindings)
     found, against = list(findings.found), dict(findings.contradictions)
     probabilities = dict(findings.probabilities)
     for feature in rubric:
-        if not asks_for_test(feature.text):
+        asked = read_requirement(feature.text)
+        if not asked.tests.tests:
             continue
         own = [one for one in found if one.feature == feature.id]
         chance, planned = probabilities.get(feature.id), list[Found]()
-        if (ordered := find_ordered(feature.text, reading)) and is_on("test.ordered"):
+        if (ordered := find_ordered(asked, reading)) and is_on("test.ordered"):
             probabilities[feature.id] = max(chance or 0.0, STATED)
             against.pop(feature.id, None)
             if any(any_overlap(one.spans, ordered) for one in own):
                 continue
             planned = [Found(feature.id, tuple(ordered), STATED, "ordered in the plan")]
-        elif _all_say(own, "test.other", says_nothing_of_test, feature, reading):
+        elif _all_say(own, "test.other", says_nothing_of_test, asked, reading):
             probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
-        elif _all_say(own, "test.refused", not_ordered, feature, reading):
+        elif _all_say(own, "test.refused", not_ordered, asked, reading):
             probabilities[feature.id] = min(1.0 if chance is None else chance, OVERRULED)
             against[feature.id] = _against(own[0].spans, Reason("test.refused"))
         else:
@@ -146,33 +148,30 @@ def _hold_to_tests(rubric: Rubric, reading: NoteReading, findings: NoteFindings)
 def _all_say(
     own: Sequence[Found],
     rule: str,
-    says: Callable[[str, NoteReading, Sequence[tuple[int, int]]], bool],
-    feature: Feature,
+    says: Callable[[Requirement, NoteReading, Sequence[tuple[int, int]]], bool],
+    asked: Requirement,
     reading: NoteReading,
 ) -> bool:
-    return bool(own) and all(says(feature.text, reading, x.spans) for x in own) and is_on(rule)
+    return bool(own) and all(says(asked, reading, x.spans) for x in own) and is_on(rule)
 
 
 def _held_to_words(
     feature: Feature, reading: NoteReading, own: Sequence[Found]
 ) -> tuple[Sequence[Found], Contradiction | None, bool]:
     """Return what may state a feature, what says otherwise, and whether it surely is stated."""
-    planned = find_planned(feature.text, reading)
-    rule = "plan.return" if asks_when_to_return(feature.text) else "plan.started"
+    asked = read_requirement(feature.text)
+    planned = find_planned(asked, reading)
+    rule = "plan.return" if asked.wants_return_advice else "plan.started"
     if planned and is_on(rule):
         plan = [Found(feature.id, tuple(planned), STATED, "in the plan")]
         return own if any(any_overlap(x.spans, planned) for x in own) else plan, None, True
-    own = [x for x in own if not only_goes_on(feature.text, reading, x.spans)]
+    own = [x for x in own if not only_goes_on(asked, reading, x.spans)]
     why = [
-        why_contradicted_in(reading, feature.text, x.spans, SURE_RULES)
-        or _surely_not(feature, reading, x)
+        why_contradicted_in(reading, asked, x.spans, SURE_RULES) or _surely_not(asked, reading, x)
         for x in own
     ]
-    now = [
-        not (says_nothing_of_now(feature.text, reading, x.spans) and is_on("time.before"))
-        for x in own
-    ]
-    named = judge_diagnosis(feature.text, reading, [x.spans for x in own])
+    now = [not (says_nothing_of_now(asked, reading, x.spans) and is_on("time.before")) for x in own]
+    named = judge_diagnosis(asked, reading, [x.spans for x in own])
     if named is not None:
         return _held_to_diagnosis(feature, named, own, why, now)
     if own and all(why):
@@ -182,8 +181,8 @@ def _held_to_words(
     return [] if all(no for _, no in kept) else [x for x, _ in kept], None, False
 
 
-def _surely_not(feature: Feature, reading: NoteReading, one: Found) -> Reason | None:
-    why = why_surely_not(feature.text, reading, one.spans)
+def _surely_not(asked: Requirement, reading: NoteReading, one: Found) -> Reason | None:
+    why = why_surely_not(asked, reading, one.spans)
     return why if why is not None and is_on(why.code) else None
 
 
@@ -215,7 +214,7 @@ def _against(spans: tuple[tuple[int, int], ...], why: Reason | None) -> Contradi
 
 def _reckoned(feature: Feature, reading: NoteReading, said: Contradiction) -> list[Found]:
     """Return as found what was taken for a contradiction and gives the number asked for."""
-    if not gives_asked_number(feature.text, reading, said.spans):
+    if not gives_asked_number(read_requirement(feature.text), reading, said.spans):
         return []
     return [Found(feature.id, said.spans, STATED, "the number asked for, written otherwise")]
 
@@ -225,7 +224,9 @@ def _without_stray(feature: Feature, text: str, own: Sequence[Found]) -> Sequenc
 
     They are crumbs of neighbours ("OD 6/6, IOP 15"), unless the feature asks for a number.
     """
-    if len(own) < 2 or any(x.quantities or x.numerals for x in read_asked(feature.text)):
+    if len(own) < 2 or any(
+        x.quantities or x.numerals for x in read_requirement(feature.text).alternatives
+    ):
         return own
     worded = [
         one for one in own if not all(_STRAY.fullmatch(text[a:z].strip()) for a, z in one.spans)

@@ -15,18 +15,14 @@ from rubricate.corpus import Note
 from rubricate.lexicon.groups import NARROWER
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.predictions import OVERRULED, FindInNotes, Found, NoteFindings
-from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.synonyms import content_stems
 from rubricate.reading.note import NoteReading, read_note
-from rubricate.requirement.asked import AskedFor, read_asked
-from rubricate.requirement.checklist import asked_topic, assessed_wording
-from rubricate.requirement.tests import asks_for_test
+from rubricate.requirement.alternative import Alternative
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
-from rubricate.rules.beside import asks_for_now
 from rubricate.rules.explained import explain_contradiction
 from rubricate.rules.mentions import Mention, find_mentions, is_unlike_notes
-from rubricate.rules.plan import asks_when_to_return
 from rubricate.rules.reasons import Reason, in_words
 from rubricate.spans import any_overlap
 
@@ -46,7 +42,9 @@ def with_mentions(
     ``rubric`` has the features in the words of their author: what only is to have been asked
     about, an answer of any kind states. Features in ``but`` are left as they were found.
     """
-    left = {one.id for one in rubric if one.id in but or asked_topic(one.text) is not None}
+    left = {
+        one.id for one in rubric if one.id in but or read_requirement(one.text).topic is not None
+    }
 
     def find_held(plain: Rubric, notes: Sequence[Note]) -> Iterable[NoteFindings]:
         for note, findings in zip(notes, find(plain, notes), strict=True):
@@ -79,8 +77,8 @@ def hold_to_mentions(
             continue
         mentions = [
             mention
-            for wording, asked in _offered(feature.text)
-            for mention in find_mentions(wording, asked, reading)
+            for asked in _offered(feature.text)
+            for mention in find_mentions(asked.text, asked, reading)
         ] or [
             mention
             for words, asked in _synonyms(feature.text)
@@ -176,28 +174,19 @@ def _quotes(
     """Tell whether a contradiction only quotes the words that state the feature."""
     if not any_overlap(against.spans, [(stating.start, stating.end)]):
         return False
-    why = explain_contradiction(feature.text, reading, against.spans)
+    why = explain_contradiction(read_requirement(feature.text), reading, against.spans)
     return why is None or why.code.startswith("words.")
 
 
-@lru_cache(maxsize=4096)
-def _offered(feature: str) -> tuple[tuple[str, AskedFor], ...]:
-    """Return the wordings of a feature that a mention may state, with what they ask for.
+def _offered(feature: str) -> tuple[Alternative, ...]:
+    """Return the wordings of a feature that a mention may state.
 
     Tests, orders, diagnoses thought of and return advice have rules of their own; age and gender
     stand in other words of the note.
     """
-    if (
-        asks_for_test(feature)
-        or asks_for_now(feature)
-        or asks_when_to_return(feature)
-        or assessed_wording(feature)[0]
-    ):
-        return ()
-    one = Feature("", "", feature)
-    if read_feature(one, 0).kind:
-        return ()
-    return tuple(zip(one.wordings, read_asked(feature), strict=True))
+    asked = read_requirement(feature)
+    own = asked.tests.tests or asked.wants_now or asked.wants_return_advice or asked.assessed[0]
+    return () if own or asked.kind else asked.alternatives
 
 
 #: Synonyms of one word have at least so many letters: shorter ones mean too much.
@@ -205,13 +194,13 @@ _LONG_WORD = 8
 
 
 @lru_cache(maxsize=4096)
-def _synonyms(feature: str) -> tuple[tuple[str, AskedFor], ...]:
+def _synonyms(feature: str) -> tuple[tuple[str, Alternative], ...]:
     """Return the exact synonyms of a feature's wordings, with what the wordings ask for."""
-    lexicon, found = load_default_lexicon(), list[tuple[str, AskedFor]]()
-    for wording, asked in _offered(feature):
+    lexicon, found = load_default_lexicon(), list[tuple[str, Alternative]]()
+    for asked in _offered(feature):
         if asked.negated:
             continue
-        for words, source in lexicon.synonyms(wording):
+        for words, source in lexicon.synonyms(asked.text):
             n_content = len(content_stems(words))
             if source.endswith(NARROWER) or (n_content < 2 and len(words) < _LONG_WORD):
                 continue

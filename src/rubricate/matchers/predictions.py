@@ -15,10 +15,11 @@ from rubricate.knowledge.tables import pattern
 from rubricate.matchers.matcher import Matcher
 from rubricate.reading.clean import clean_text
 from rubricate.reading.note import read_note
-from rubricate.requirement.checklist import asked_topic, plain_wording
+from rubricate.requirement.checklist import plain_wording
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
-from rubricate.rules.examined import asked_examination, find_examined
+from rubricate.rules.examined import find_examined
 from rubricate.rules.reasons import Reason, in_words
 
 
@@ -79,7 +80,7 @@ def take_answers(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindi
     ([((0, 14),)], {'1': 0.9}, {})
     """
     findings = _with_examined(rubric, text, findings)
-    asks = {feature.id for feature in rubric if asked_topic(feature.text) is not None}
+    asks = {feature.id for feature in rubric if read_requirement(feature.text).topic is not None}
     if not asks:
         return findings
     answers = {
@@ -103,7 +104,11 @@ def take_answers(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindi
 
 def _with_examined(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindings:
     """Return the findings with what the note says of the examinations that features want done."""
-    asked = {one.id: name for one in rubric if (name := asked_examination(one.text)) is not None}
+    asked = {
+        one.id: name
+        for one in rubric
+        if (name := read_requirement(one.text).examination) is not None
+    }
     if not asked:
         return findings
     found, probabilities = list(findings.found), dict(findings.probabilities)

@@ -1,11 +1,13 @@
-"""Words that exclude each other: sides, places of the body, courses, onsets, relatives."""
+"""Words that exclude each other: sides, places of the body, courses, onsets, relatives, types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
-from rubricate.knowledge.tables import groups, phrases, value_lists, values, words
+from rubricate.knowledge.tables import groups, numbers, pattern, phrases, value_lists, values, words
 from rubricate.reading.numbers import time_unit
+from rubricate.reading.tokens import Token, stem
 
 SIDES = values("opposites.sides")
 _CLOSE_KIN = words("opposites.close_kin")
@@ -128,3 +130,173 @@ def places_fit(asked: Iterable[str], said: Iterable[str]) -> bool:
 def persons_fit(asked: Iterable[str], said: Iterable[str]) -> bool:
     """Tell whether one of the people said is one of those asked for."""
     return fits(asked, said, _PERSON_PARTS)
+
+
+#: Words that carry no meaning of their own.
+EMPTY_WORDS = words("asked.empty_words")
+
+_TYPES = values("asked.types")
+_ROMAN = values("asked.roman")
+_NUMBERED = words("asked.numbered")
+
+
+_SCALES = values("asked.scales")
+_ORDINAL = numbers("asked.ordinal")
+_BY_ORDINAL = words("asked.by_ordinal")
+_STEP = pattern("asked.step")
+_OR = words("asked.or")
+_UPWARDS = words("asked.upwards")
+_DOWNWARDS = words("asked.downwards")
+
+
+def types_in(forms: Sequence[str]) -> frozenset[str]:
+    """Return the types and stages that word forms name: "type 2", "T1DM", "stage IV".
+
+    >>> sorted(types_in("nyha class iii or iv".split())), sorted(types_in(["asa", "ii"]))
+    (['class 3', 'class 4'], ['class 2'])
+    >>> sorted(types_in("second - degree burn".split())), sorted(types_in(["bipolar", "ii"]))
+    (['degree 2'], ['type 2'])
+    """
+    named = {f"type {_TYPES[form]}" for form in forms if form in _TYPES}
+    plain = [form for form in forms if form != "-"]
+    for form, what in pairwise(plain):
+        if what in _BY_ORDINAL and form in _ORDINAL:
+            named.add(f"{what} {_ORDINAL[form]}")
+    for i, form in enumerate(forms[:-1]):
+        before = forms[i - 1] if i else ""
+        kind = _SCALES.get(before, form) if form in _NUMBERED else _SCALES.get(form)
+        step = _step(forms[i + 1])
+        if kind is None or step is None:
+            continue
+        steps, joined, *further = {step}, *forms[i + 2 : i + 4], ""
+        if joined in _OR and further:
+            if further[0] in _UPWARDS:
+                steps |= set(range(step, 6))
+            elif further[0] in _DOWNWARDS:
+                steps |= set(range(1, step))
+            elif (other := _step(further[0])) is not None:
+                steps |= set(range(step, other + 1)) | {other}
+        named |= {f"{kind} {one}" for one in steps}
+    return frozenset(named)
+
+
+def _step(form: str) -> int | None:
+    """Return the number of a step: 3 of "III", "3" and "IIIb"."""
+    match = _STEP.fullmatch(_ROMAN.get(form, form))
+    return None if match is None else int(_ROMAN.get(match[1], match[1]))
+
+
+_SAME_NUMBER = values("asked.same_number")
+
+
+def numerals_of(forms: Sequence[str]) -> frozenset[str]:
+    """Return the numbers among word forms, in digits."""
+    return frozenset(
+        _SAME_NUMBER.get(form, form)
+        for form in forms
+        if (form[0].isdigit() or form in _SAME_NUMBER) and form not in ("a", "an")
+    )
+
+
+def values_named(table: Mapping[str, str], forms: Sequence[str]) -> frozenset[str]:
+    """Return the values that word forms have in a table."""
+    return frozenset(table[form] for form in forms if form in table)
+
+
+def persons_in(tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
+    """Return the relatives and others that some tokens name."""
+    found = set()
+    for i in where:
+        person = _person_at(tokens, i)
+        if person:
+            law = [t.form for t in tokens[i + 1 : i + 5]] == ["-", "in", "-", "law"]
+            found.add(f"{person}-in-law" if law else person)
+    return frozenset(found)
+
+
+def _person_at(tokens: Sequence[Token], i: int) -> str:
+    """Return whom a token names: the aunt in "mother's sister", nobody in "on dad's side"."""
+    if not names_person(tokens[i].form):
+        return ""
+    form, *after = (token.form for token in tokens[i : i + 4])
+    if names_reflexes(form, *after):
+        return ""
+    before = [token.form for token in tokens[max(0, i - 3) : i]]
+    of_whom = before[:-2] + before[-2:-1] if "of" in before[-2:] else []
+    if after[:1] == ["side"] or any(kin_of_kin(f"{form}s", who) for who in of_whom):
+        return ""
+    kin = (one for one in after if one not in AGES_OF_KIN)
+    if kin_of_kin(form, next(kin, "")):
+        return ""
+    # "Her brother's little boy", "dad's younger sister".
+    near = (one for one in reversed(before) if one not in AGES_OF_KIN)
+    owners = [next(near, "")]
+    if after[:1] == ["of"]:
+        owners += [f"{one}s" for one in after[1:]]
+    own = (kin_of_kin(owner, form) for owner in owners)
+    return next(filter(None, own), "") or PERSONS.get(form, "")
+
+
+def counts_in(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
+    """Return what is counted, with the number: ("pillow", "3").
+
+    Only whole numbers up to 99 count things; what has a unit or says how often is a quantity.
+    """
+    found = set()
+    tokens = [token for token in tokens if token.form not in _EARLIER]
+    for before, token, after in zip([None, *tokens], tokens, tokens[1:], strict=False):
+        number = _SAME_NUMBER.get(token.form, token.form)
+        plain = token.form not in _NO_COUNT and (before is None or before.form not in _TENS)
+        if plain and number.isdigit() and len(number) < 3 and _is_thing(after):
+            found.add((stem(after.form), number))
+    return frozenset(found)
+
+
+def _is_thing(token: Token) -> bool:
+    named = token.kind == "word" and token.form not in EMPTY_WORDS | _NO_THING
+    return named and time_unit(token.form) is None
+
+
+_EARLIER = words("asked.earlier")
+_TENS = words("asked.tens")
+
+_NO_COUNT = words("asked.no_count")
+_NO_THING = words("asked.no_thing")
+
+
+def sides_in(text: str, tokens: Sequence[Token], where: Sequence[int]) -> frozenset[str]:
+    """Return the sides of the body that some tokens name."""
+    found = set()
+    for i in where:
+        token = tokens[i]
+        side = SIDES.get(token.form)
+        if side is None:
+            continue
+        after = tokens[i + 1].form if i + 1 < len(tokens) else ""
+        before = tokens[i - 1].form if i else ""
+        if len(token.form) == 1 and (text[token.start].islower() or tokens[i - 1].kind == "number"):
+            continue
+        if token.form in EYES and not _is_eye(text, tokens, i):
+            continue
+        if token.form in ("left", "right") and (
+            after in NO_SIDE_AFTER
+            or (after == "hand" and _DOMINANT & {t.form for t in tokens[i + 2 : i + 4]})
+            or (before in NO_SIDE_BEFORE and after not in _SIDED)  # "has left knee pain"
+        ):
+            continue
+        found.add(side)
+    return frozenset(found)
+
+
+_DOMINANT = words("asked.dominant")
+_SIDED = frozenset(SITES) | frozenset(HEIGHTS) | words("asked.sided")
+
+
+def _is_eye(text: str, tokens: Sequence[Token], i: int) -> bool:
+    """Tell whether "OD" and the like name an eye; after a dose it is "once daily"."""
+    written = text[tokens[i].start : tokens[i].end]
+    before = tokens[i - 1] if i else tokens[i]
+    return written.isupper() and before.kind != "number" and before.form not in _DOSES
+
+
+_DOSES = words("asked.doses")

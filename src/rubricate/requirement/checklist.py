@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from rubricate.knowledge.tables import pattern, words
 from rubricate.requirement.diagnoses import asked_diagnoses
-from rubricate.requirement.tests import asks_for_test
-from rubricate.rubric import split_points
+from rubricate.requirement.tests import asked_tests
+from rubricate.rubric import Feature, split_points
 
 _LEAD = pattern("checklist.lead")
 _SMALL_WORDS = words("checklist.small_words")
@@ -101,11 +101,10 @@ def plain_wording(text: str) -> str:
     elif hit := _ORDERED.match(plain):
         ordered = f"{hit['what']} ordered"
         # "Checks locks repeatedly", "Requests sterilization": no tests.
-        plain = ordered if not hit["other"] or asks_for_test(ordered) else plain
+        plain = ordered if not hit["other"] or _asks_for_test(ordered) else plain
     return plain if any(one.isalnum() for one in plain) else written
 
 
-@lru_cache(maxsize=4096)
 def assessed_wording(text: str) -> tuple[str, str]:
     """Return what a feature wants of the writer's thoughts, and the diagnoses it wants there.
 
@@ -130,6 +129,10 @@ def assessed_wording(text: str) -> tuple[str, str]:
         if what and not _OF_OLD.search(what) and asked_diagnoses(what):
             return head, what
     return "", ""
+
+
+def _asks_for_test(text: str) -> bool:
+    return all(asked_tests(one) for one in Feature("", "", text).wordings)
 
 
 def _without_gaps(text: str) -> str:

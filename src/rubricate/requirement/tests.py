@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from typing import NamedTuple
 
 from rubricate.knowledge.tables import pattern, words
 from rubricate.reading.tests import NamedTest, named_tests, states
 from rubricate.reading.tokens import Token, find_words
-from rubricate.rubric import Feature
 
 _ORDERED = words("tests.ordered")
 _TESTED = words("tests.tested")
@@ -17,9 +16,10 @@ _BESIDE = words("tests.beside")
 _PURPOSE = words("tests.purpose")
 _TO_DO = words("tests.to_do")
 _NOT_DONE = pattern("tests.not_done")
+_ALL_OF = pattern("ordered.all_of")
+_MORE = pattern("ordered.more")
 
 
-@lru_cache(maxsize=4096)
 def asked_tests(wording: str) -> tuple[NamedTest, ...]:
     """Return the tests that one wording of a feature asks for; none if it asks for anything else.
 
@@ -70,36 +70,44 @@ def _begins_purpose(word: Token, after: Token | None) -> bool:
     return word.form == "to" and after is not None and after.form in _TO_DO
 
 
-@lru_cache(maxsize=4096)
-def read_tests(feature: str) -> tuple[tuple[NamedTest, ...], bool]:
-    """Return the tests that a feature asks for, and whether it wants them to be ordered."""
-    wordings = Feature("", "", feature).wordings
+class AskedTests(NamedTuple):
+    """The tests that a feature asks for, and for nothing else.
+
+    ``ordered``: it wants them to be ordered. ``past``: it may ask for what was done before.
+    ``together``: the tests of which all must be ordered, for each wording; none where an order
+    says too little.
+    """
+
+    tests: tuple[NamedTest, ...] = ()
+    ordered: bool = False
+    past: bool = False
+    together: tuple[tuple[NamedTest, ...], ...] = ()
+
+
+def read_tests(feature: str, wordings: Sequence[str]) -> AskedTests:
+    """Return the tests that a feature asks for; none if it asks for anything else.
+
+    >>> read_tests("CBC ordered", ["CBC ordered"]).ordered
+    True
+    >>> read_tests("Polyps at colonoscopy", ["Polyps at colonoscopy"]).tests
+    ()
+    """
     tests = [asked_tests(one) for one in wordings]
     if not all(tests):
-        return (), False
+        return AskedTests()
     forms = [{word.form for word in find_words(one)} for one in wordings]
     ordered = all(not _ORDERED.isdisjoint(own) for own in forms)
-    return tuple({(one.tests, one.regions): one for own in tests for one in own}.values()), ordered
+    past = not _PAST.isdisjoint(word.form for word in find_words(feature))
+    every = tuple({(one.tests, one.regions): one for own in tests for one in own}.values())
+    together: list[tuple[NamedTest, ...]] = []
+    if (ordered or not past) and not _MORE.search(_beside_names(feature)):
+        for wording, own in zip(wordings, tests, strict=True):
+            together += [own] if _ALL_OF.search(wording) else [(one,) for one in own]
+    return AskedTests(every, ordered, past, tuple(together))
 
 
-def asks_for_test(feature: str) -> bool:
-    """Tell whether a feature asks for a test, and for nothing else.
-
-    >>> asks_for_test("Recent colonoscopy"), asks_for_test("Polyps at colonoscopy")
-    (True, False)
-    """
-    return bool(read_tests(feature)[0])
-
-
-def asks_to_order(feature: str) -> bool:
-    """Tell whether a feature asks that a test be ordered, and for nothing else.
-
-    >>> asks_to_order("CBC ordered"), asks_to_order("Recent colonoscopy")
-    (True, False)
-    """
-    return read_tests(feature)[1]
-
-
-def asks_for_past(feature: str) -> bool:
-    """Tell whether a feature may ask for a test that was done before."""
-    return not _PAST.isdisjoint(word.form for word in find_words(feature))
+def _beside_names(text: str) -> str:
+    """Return what stands beside the names of tests: nothing of "24-hour urine"."""
+    named = named_tests(text)
+    starts, ends = [*(one.start for one in named), len(text)], [0, *(one.end for one in named)]
+    return "".join(text[end:start] for end, start in zip(ends, starts, strict=True))

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from rubricate.reading.note import NoteReading
-from rubricate.requirement.tests import asks_for_test
+from rubricate.requirement.requirement import Requirement, read_requirement
 from rubricate.rubric import Feature
 from rubricate.rules.beside import says_nothing_of_now, why_surely_not
-from rubricate.rules.diagnosis import another_diagnosis, judge_diagnosis, wanted_in_assessment
+from rubricate.rules.diagnosis import another_diagnosis, judge_diagnosis
 from rubricate.rules.explained import gives_asked_number
 from rubricate.rules.measured import judge_measured
-from rubricate.rules.plan import asks_when_to_return, find_planned
+from rubricate.rules.plan import find_planned
 from rubricate.rules.reasons import Reason, reason_table
 from rubricate.rules.registry import RULES, TYPE, why_contradicted_in
 from rubricate.rules.tests import find_ordered, not_ordered, says_nothing_of_test
@@ -74,25 +74,26 @@ def find_claims(
     >>> find_claims(Feature("1", "c", "Tachycardia"), said, [])
     [Claim(rule='measured.states', effect='states', spans=((23, 29),), said='HR 124')]
     """
+    asked = read_requirement(feature.text)
     return [
-        *_of_values(feature, reading),
-        *_of_tests(feature, reading, found),
-        *_of_plans(feature, reading),
-        *_of_diagnoses(feature, reading, found),
-        *(claim for spans in found for claim in claims_of_words(feature.text, reading, spans)),
-        *_of_numbers(feature, reading, against),
+        *_of_values(asked, reading),
+        *_of_tests(asked, reading, found),
+        *_of_plans(asked, reading),
+        *_of_diagnoses(asked, reading, found),
+        *(claim for spans in found for claim in claims_of_words(asked, reading, spans)),
+        *_of_numbers(asked, reading, against),
     ]
 
 
-def claims_of_words(feature: str, reading: NoteReading, spans: Spans) -> Iterator[Claim]:
+def claims_of_words(asked: Requirement, reading: NoteReading, spans: Spans) -> Iterator[Claim]:
     """Yield what rules say of words found, in the order in which they are asked."""
     own = tuple((start, end) for start, end in spans)
     for rule in (*RULES, TYPE):
-        if why := why_contradicted_in(reading, feature, own, [rule]):
+        if why := why_contradicted_in(reading, asked, own, [rule]):
             yield _against(why, own)
-    if why := why_surely_not(feature, reading, own):
+    if why := why_surely_not(asked, reading, own):
         yield _against(why, own)
-    if says_nothing_of_now(feature, reading, own):
+    if says_nothing_of_now(asked, reading, own):
         yield Claim("time.before", "irrelevant", own)
 
 
@@ -100,8 +101,8 @@ def _against(why: Reason, spans: tuple[tuple[int, int], ...]) -> Claim:
     return Claim(why.code, "contradicts", spans, why.said)
 
 
-def _of_values(feature: Feature, reading: NoteReading) -> Iterator[Claim]:
-    said = judge_measured(feature.wordings, reading)
+def _of_values(asked: Requirement, reading: NoteReading) -> Iterator[Claim]:
+    said = judge_measured(asked, reading)
     for effect, spans in (("contradicts", said.contradicts), ("states", said.states)):
         if spans:
             words = reading.text[slice(*spans[0])]
@@ -111,36 +112,35 @@ def _of_values(feature: Feature, reading: NoteReading) -> Iterator[Claim]:
                 yield Claim("value.measured", "contradicts", spans, words)
 
 
-def _of_tests(feature: Feature, reading: NoteReading, found: Sequence[Spans]) -> Iterator[Claim]:
-    if not asks_for_test(feature.text):
+def _of_tests(asked: Requirement, reading: NoteReading, found: Sequence[Spans]) -> Iterator[Claim]:
+    if not asked.tests.tests:
         return
-    if ordered := find_ordered(feature.text, reading):
+    if ordered := find_ordered(asked, reading):
         yield Claim("test.ordered", "states", tuple(ordered))
         return
     for spans in found:
-        if says_nothing_of_test(feature.text, reading, spans):
+        if says_nothing_of_test(asked, reading, spans):
             yield Claim("test.other", "irrelevant", tuple(spans))
-        elif not_ordered(feature.text, reading, spans):
+        elif not_ordered(asked, reading, spans):
             yield Claim("test.refused", "contradicts", tuple(spans))
 
 
-def _of_plans(feature: Feature, reading: NoteReading) -> Iterator[Claim]:
-    if planned := find_planned(feature.text, reading):
-        rule = "plan.return" if asks_when_to_return(feature.text) else "plan.started"
+def _of_plans(asked: Requirement, reading: NoteReading) -> Iterator[Claim]:
+    if planned := find_planned(asked, reading):
+        rule = "plan.return" if asked.wants_return_advice else "plan.started"
         yield Claim(rule, "states", tuple(planned))
 
 
 def _of_diagnoses(
-    feature: Feature, reading: NoteReading, found: Sequence[Spans]
+    asked: Requirement, reading: NoteReading, found: Sequence[Spans]
 ) -> Iterator[Claim]:
-    said = judge_diagnosis(feature.text, reading, found)
+    said = judge_diagnosis(asked, reading, found)
     if said is None:
         return
     if said.states:
         yield Claim("diagnosis.considered", "states", said.states)
-    listed = bool(wanted_in_assessment(feature.text))
     for spans, kept in zip(found, said.kept, strict=True):
-        if other := another_diagnosis(feature.text, reading, spans, listed=listed):
+        if other := another_diagnosis(asked, reading, spans):
             yield Claim(other.code, "irrelevant", tuple(spans), other.said)
         elif not kept:
             yield Claim("diagnosis.elsewhere", "irrelevant", tuple(spans))
@@ -148,6 +148,6 @@ def _of_diagnoses(
         yield Claim("diagnosis.denied", "contradicts", (said.denied,))
 
 
-def _of_numbers(feature: Feature, reading: NoteReading, against: Spans) -> Iterator[Claim]:
-    if against and gives_asked_number(feature.text, reading, against):
+def _of_numbers(asked: Requirement, reading: NoteReading, against: Spans) -> Iterator[Claim]:
+    if against and gives_asked_number(asked, reading, against):
         yield Claim("number.same", "states", tuple(against))

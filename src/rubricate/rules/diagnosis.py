@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import pattern, words
 from rubricate.reading.diagnoses import (
     NamedDiagnosis,
-    diagnoses,
-    find_diagnoses,
     groups_above,
     is_symptom,
     may_be_meant,
-    name_key,
 )
 from rubricate.reading.earlier import names_earlier_time
 from rubricate.reading.note import NoteReading, find_place
-from rubricate.reading.tokens import find_tokens
-from rubricate.requirement.checklist import assessed_wording
-from rubricate.requirement.diagnoses import FRAME, asked_diagnoses, is_beside
+from rubricate.requirement.diagnoses import FRAME, WantedDiagnosis, is_beside
+from rubricate.requirement.requirement import Requirement
 from rubricate.rules.reasons import Reason
 from rubricate.spans import any_overlap, which_overlap
 
@@ -57,61 +52,30 @@ class Assessed(NamedTuple):
     unclear: tuple[tuple[int, int], ...] = ()
 
 
-class _Wanted(NamedTuple):
-    """A diagnosis asked for: what it may be, and the name of a kind where it is named by one."""
-
-    meant: frozenset[str]
-    kind: str
-
-
-@lru_cache(maxsize=4096)
-def wanted_in_assessment(feature: str) -> tuple[_Wanted, ...]:
-    """Return the diagnoses that a feature wants in the assessment; empty of other features.
-
-    >>> [sorted(one.meant) for one in wanted_in_assessment("Differential: PE OR pneumonia")]
-    [['pulmonary embolism'], ['pneumonia']]
-    >>> wanted_in_assessment("Pneumonia")
-    ()
-    """
-    wanted = assessed_wording(feature)[1]
-    named = find_diagnoses(wanted, find_tokens(wanted))
-    return tuple(_Wanted(one.meant, _kind_named(one)) for one in named)
-
-
-def _kind_named(one: NamedDiagnosis) -> str:
-    """Return the key of a name that is that of a kind of what its row is about."""
-    table = diagnoses()
-    names = (name for row in one.meant for name in (row, *table[row].names))
-    return "" if one.key in {_key(name) for name in names} else one.key
-
-
-def _key(name: str) -> str:
-    return name if name.isupper() else name_key(name)
-
-
-def judge_assessed(feature: str, reading: NoteReading) -> Assessed:
+def judge_assessed(asked: Requirement, reading: NoteReading) -> Assessed:
     """Return where a note speaks of the diagnosis that a feature wants in its assessment.
 
     >>> from rubricate.reading.note import read_note
+    >>> from rubricate.requirement.requirement import read_requirement
     >>> reading = read_note("PMH: asthma. A: r/o PE vs pneumonia, no evidence of ACS")
-    >>> judge_assessed("Differential: PE", reading).considered
+    >>> judge_assessed(read_requirement("Differential: PE"), reading).considered
     ((20, 22),)
-    >>> judge_assessed("Differential: asthma", reading).elsewhere
+    >>> judge_assessed(read_requirement("Differential: asthma"), reading).elsewhere
     ((5, 11),)
-    >>> judge_assessed("Differential: ACS", reading).denied
+    >>> judge_assessed(read_requirement("Differential: ACS"), reading).denied
     ((52, 55),)
     """
-    wanted = wanted_in_assessment(feature)
+    wanted = asked.wanted_diagnoses
     if not wanted:
         return Assessed()
-    leading = assessed_wording(feature)[0] == "Diagnosis"
+    leading = asked.assessed[0] == "Diagnosis"
     found: dict[str, list[tuple[int, int]]] = {}
     for one in reading.diagnoses:
         said = _said_of(reading, one)
-        if not any(_states(one, asked) for asked in wanted):
-            if not any(_may_state(one, asked) for asked in wanted):
+        if not any(_states(one, own) for own in wanted):
+            if not any(_may_state(one, own) for own in wanted):
                 continue
-            wider = any(_is_wider(one, asked) for asked in wanted)
+            wider = any(_is_wider(one, own) for own in wanted)
             said = said if wider and said != "considered" else "unclear"
         elif said == "considered" and leading:
             said = _rank_of(reading, one)
@@ -177,7 +141,7 @@ def _first_named(reading: NoteReading, begin: int, end: int) -> dict[str, int]:
 _QUALITIES = words("assessment.qualities")
 
 
-def _states(said: NamedDiagnosis, asked: _Wanted) -> bool:
+def _states(said: NamedDiagnosis, asked: WantedDiagnosis) -> bool:
     """Tell whether a name is that of a diagnosis asked for, or of a kind of it."""
     if asked.kind:
         # "Acute uncomplicated cystitis" is a cystitis.
@@ -186,12 +150,12 @@ def _states(said: NamedDiagnosis, asked: _Wanted) -> bool:
     return any(not groups_above(one).isdisjoint(asked.meant) for one in said.meant)
 
 
-def _may_state(said: NamedDiagnosis, asked: _Wanted) -> bool:
+def _may_state(said: NamedDiagnosis, asked: WantedDiagnosis) -> bool:
     """Tell whether a name leaves a way to mean a diagnosis asked for; a symptom says too little."""
     return any(may_be_meant(a, b) and not is_symptom(b) for a in asked.meant for b in said.meant)
 
 
-def _is_wider(said: NamedDiagnosis, asked: _Wanted) -> bool:
+def _is_wider(said: NamedDiagnosis, asked: WantedDiagnosis) -> bool:
     """Tell whether a name is that of a group that a diagnosis asked for is in."""
     return any(not groups_above(one).isdisjoint(said.meant) for one in asked.meant)
 
@@ -258,25 +222,23 @@ class DiagnosisVerdict(NamedTuple):
 
 
 def judge_diagnosis(
-    feature: str, reading: NoteReading, found: Sequence[Spans]
+    asked: Requirement, reading: NoteReading, found: Sequence[Spans]
 ) -> DiagnosisVerdict | None:
     """Return what a note says of the diagnosis a feature asks for; None where it asks for none.
 
     >>> from rubricate.reading.note import read_note
+    >>> from rubricate.requirement.requirement import read_requirement
     >>> said = read_note("PMH: pneumonia 2019. A: r/o PE")
-    >>> judge_diagnosis("Differential: pneumonia", said, [[(5, 14)]]).kept
+    >>> judge_diagnosis(read_requirement("Differential: pneumonia"), said, [[(5, 14)]]).kept
     (False,)
-    >>> judge_diagnosis("Differential: pulmonary embolism", said, []).states
+    >>> judge_diagnosis(read_requirement("Differential: pulmonary embolism"), said, []).states
     ((28, 30),)
     """
-    if not asked_diagnoses(feature) and not wanted_in_assessment(feature):
+    if not asked.diagnoses and not asked.wanted_diagnoses:
         return None
-    listed = bool(wanted_in_assessment(feature))
-    others = [
-        another_diagnosis(feature, reading, spans, listed=listed) is not None for spans in found
-    ]
-    said = judge_assessed(feature, reading)
-    if not listed:
+    others = [another_diagnosis(asked, reading, spans) is not None for spans in found]
+    said = judge_assessed(asked, reading)
+    if not asked.wanted_diagnoses:
         return DiagnosisVerdict(kept=tuple(not other for other in others))
     settled = any(which_overlap(found, (*said.denied, *said.elsewhere)))
     named = which_overlap(found, (*said.considered, *said.unclear))
@@ -307,7 +269,7 @@ def says_nothing(reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool
 
 
 def another_diagnosis(
-    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]], *, listed: bool = False
+    asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
 ) -> Reason | None:
     """Return the diagnosis said where a feature asks for another, and the words name only others.
 
@@ -315,24 +277,24 @@ def another_diagnosis(
     is ``listed`` one item may have further words: "infective endocarditis of slow onset".
 
     >>> from rubricate.reading.note import read_note
+    >>> from rubricate.requirement.requirement import read_requirement
     >>> said = read_note("DDx: GERD, gastritis")
-    >>> another_diagnosis("Differential: PUD", said, [(5, 20)])
+    >>> another_diagnosis(read_requirement("Differential: PUD"), said, [(5, 20)])
     Reason(code='diagnosis.other', said='gerd')
-    >>> another_diagnosis("Differential: dyspepsia", said, [(5, 20)]) is None
+    >>> another_diagnosis(read_requirement("Differential: dyspepsia"), said, [(5, 20)]) is None
     True
     """
-    asked = asked_diagnoses(feature)
-    place = find_place(reading, spans) if asked else None
+    place = find_place(reading, spans) if asked.diagnoses else None
     if place is None:
         return None
     inside = set(place.inside)
     said = [one for one in reading.diagnoses if not inside.isdisjoint(range(one.first, one.end))]
-    wanted = frozenset().union(*asked)
+    wanted = frozenset().union(*asked.diagnoses)
     if not said or any(may_be_meant(a, b) for a in wanted for one in said for b in one.meant):
         return None
     inside -= {i for one in said for i in range(one.first, one.end)}
     forms = [reading.tokens[i].form for i in inside]
     if not all(is_beside(form, _BESIDE) for form in forms):
-        further = listed and _JOINTS.isdisjoint(forms)
+        further = bool(asked.wanted_diagnoses) and _JOINTS.isdisjoint(forms)
         return Reason("diagnosis.other", said[0].key) if further else None
     return Reason("diagnosis.other", said[0].key)

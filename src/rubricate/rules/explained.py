@@ -12,15 +12,10 @@ from dataclasses import replace
 from rubricate.knowledge.tables import words
 from rubricate.reading import opposites
 from rubricate.reading.note import NoteReading, Place, find_place
-from rubricate.reading.quantities import Quantity, find_quantities, same_quantity
-from rubricate.requirement.asked import (
-    AskedFor,
-    counts_in,
-    numerals_of,
-    persons_in,
-    read_asked,
-    sides_in,
-)
+from rubricate.reading.opposites import counts_in, numerals_of, persons_in, sides_in
+from rubricate.reading.quantities import Quantity, same_quantity
+from rubricate.requirement.alternative import Alternative
+from rubricate.requirement.requirement import Requirement
 from rubricate.rules.modality import cue_within
 from rubricate.rules.polarity import WELL
 from rubricate.rules.reasons import Reason
@@ -36,7 +31,7 @@ _IN_ORDER = WELL | words("explained.in_order")
 
 
 def explain_contradiction(
-    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
+    asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
 ) -> Reason | None:
     """Return how words of a note contradict a feature, when it is known that they do.
 
@@ -47,25 +42,27 @@ def explain_contradiction(
     differs, and where none is known the words if they are few. None where there are no words.
 
     >>> from rubricate.reading.note import read_note
-    >>> explain_contradiction("Coughing up blood", read_note("Cough, no hemoptysis"), [(7, 20)])
+    >>> from rubricate.requirement.requirement import read_requirement
+    >>> asked = read_requirement("Coughing up blood")
+    >>> explain_contradiction(asked, read_note("Cough, no hemoptysis"), [(7, 20)])
     Reason(code='polarity.denied', said='')
-    >>> explain_contradiction("Works full time", read_note("Part time only"), [(0, 9)])
+    >>> asked = read_requirement("Works full time")
+    >>> explain_contradiction(asked, read_note("Part time only"), [(0, 9)])
     Reason(code='words.quoted', said='Part time')
     """
     place = find_place(reading, spans)
     if place is None:
         return None
-    asked = read_asked(feature)
     # Words that open with a denial are denied, whoever is spoken of around them.
     first = place.reading.tokens[place.inside[0]].form in _NEGATIVE
     rules = (DENIED, *RULES) if first else RULES
-    broken = [found[1] for one in asked if (found := broken_rule(one, place, rules))]
-    differing = (said for one in asked if (said := _first_difference(one, place)))
+    broken = [found[1] for one in asked.alternatives if (found := broken_rule(one, place, rules))]
+    differing = (said for one in asked.alternatives if (said := _first_difference(one, place)))
     return broken[0] if broken else next(differing, None) or _quotation(place)
 
 
 def gives_asked_number(
-    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
+    asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
 ) -> bool:
     """Tell whether words give the very number a feature asks for, in another unit or notation.
 
@@ -73,23 +70,24 @@ def gives_asked_number(
     Where the number is written alike, what differs is something else.
 
     >>> from rubricate.reading.note import read_note
-    >>> feature = "Last period 7 weeks ago"
-    >>> gives_asked_number(feature, read_note("LMP 49 days ago"), [(0, 15)])
+    >>> from rubricate.requirement.requirement import read_requirement
+    >>> asked = read_requirement("Last period 7 weeks ago")
+    >>> gives_asked_number(asked, read_note("LMP 49 days ago"), [(0, 15)])
     True
-    >>> gives_asked_number(feature, read_note("LMP 5 weeks ago"), [(0, 15)])
+    >>> gives_asked_number(asked, read_note("LMP 5 weeks ago"), [(0, 15)])
     False
     """
     place = find_place(reading, spans)
     # What is counted, and whether a weight rose or fell, the words would have to say as well.
-    counted = any(one.kind in ("number", "weight") for one in find_quantities(feature))
+    counted = any(one.kind in ("number", "weight") for one in asked.quantities)
     return (
         place is not None
         and not counted
-        and any(_gives_number(one, place) for one in read_asked(feature))
+        and any(_gives_number(one, place) for one in asked.alternatives)
     )
 
 
-def _gives_number(asked: AskedFor, place: Place) -> bool:
+def _gives_number(asked: Alternative, place: Place) -> bool:
     inside = place.forms(place.inside)
     if not asked.quantities or asked.negated or asked.numerals & numerals_of(inside):
         return False
@@ -122,7 +120,7 @@ def _quantities_within(place: Place) -> list[Quantity]:
     return [one for one in place.reading.quantities if own[0].start <= one.span.start < own[-1].end]
 
 
-def _first_difference(asked: AskedFor, place: Place) -> Reason | None:
+def _first_difference(asked: Alternative, place: Place) -> Reason | None:
     """Return how the words differ from what is asked for, in a few words; or None."""
     looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
     return next((said for look in looks if (said := look(asked, place))), None)
@@ -137,7 +135,7 @@ def _quotation(place: Place) -> Reason:
     return Reason("words.quoted", words) if few else Reason("words.otherwise")
 
 
-def _another_value(asked: AskedFor, place: Place) -> Reason | None:
+def _another_value(asked: Alternative, place: Place) -> Reason | None:
     reading = place.reading
     own = [reading.tokens[i] for i in place.inside]
     within = _quantities_within(place)
@@ -158,7 +156,7 @@ def _another_value(asked: AskedFor, place: Place) -> Reason | None:
     return None
 
 
-def _said_otherwise(asked: AskedFor, place: Place) -> Reason | None:
+def _said_otherwise(asked: Alternative, place: Place) -> Reason | None:
     inside = place.forms(place.inside)
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
@@ -168,7 +166,7 @@ def _said_otherwise(asked: AskedFor, place: Place) -> Reason | None:
     return None
 
 
-def _another_polarity(asked: AskedFor, place: Place) -> Reason | None:
+def _another_polarity(asked: Alternative, place: Place) -> Reason | None:
     reading = place.reading
     cued = any(reading.cue[i] >= 0 or reading.scope[i] >= 0 for i in place.inside)
     if asked.negated or not _LACK.isdisjoint(asked.forms):
@@ -179,13 +177,13 @@ def _another_polarity(asked: AskedFor, place: Place) -> Reason | None:
     return Reason("polarity.denied") if cued or inside & _NEGATIVE else None
 
 
-def _another_person(asked: AskedFor, place: Place) -> Reason | None:
+def _another_person(asked: Alternative, place: Place) -> Reason | None:
     said = persons_in(place.reading.tokens, place.inside) if asked.persons else None
     if not said or opposites.persons_fit(asked.persons, said):
         return None
     return Reason("person.other", min(said))
 
 
-def _in_order(_asked: AskedFor, place: Place) -> Reason | None:
+def _in_order(_asked: Alternative, place: Place) -> Reason | None:
     said = next((form for form in place.forms(place.inside) if form in _IN_ORDER), None)
     return Reason("polarity.normal", said) if said else None

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from rubricate.knowledge.rows import table_rows
 from rubricate.reading.clauses import CONTRASTS
 from rubricate.reading.note import NoteReading, find_place
+from rubricate.reading.opposites import EMPTY_WORDS
 from rubricate.reading.tokens import CueTable, Token, american, stem
-from rubricate.requirement.asked import EMPTY_WORDS, AskedFor
-from rubricate.requirement.wordings import read_wording
+from rubricate.requirement.alternative import Alternative, read_wording
 from rubricate.rules.reasons import Reason
 from rubricate.rules.registry import RULES, broken_rule
 
@@ -122,16 +122,17 @@ def is_unlike_notes(reading: NoteReading) -> bool:
 
 
 def find_mentions(
-    words: str, asked: AskedFor, reading: NoteReading, *, exact: bool = False
+    words: str, asked: Alternative, reading: NoteReading, *, exact: bool = False
 ) -> Iterator[Mention]:
     """Yield where words for what a feature asks for stand in a note, in order and in a clause.
 
     The words may have other endings and spellings; if ``exact``, only that of a plural.
 
     >>> from rubricate.reading.note import read_note
-    >>> from rubricate.requirement.asked import read_asked
+    >>> from rubricate.requirement.alternative import read_alternative
     >>> text = "Chest pain today. Return if chest pains. No chest pain before."
-    >>> for one in find_mentions("Chest pain", *read_asked("Chest pain"), read_note(text)):
+    >>> asked = read_alternative("Chest pain")
+    >>> for one in find_mentions("Chest pain", asked, read_note(text)):
     ...     print(text[one.start : one.end], one.why and one.why.code)
     Chest pain None
     chest pains modality.hypothetical
@@ -144,7 +145,9 @@ def find_mentions(
         yield Mention(start, end, why, sure, by)
 
 
-def _places(words: str, asked: AskedFor, reading: NoteReading, *, exact: bool) -> Iterator[range]:
+def _places(
+    words: str, asked: Alternative, reading: NoteReading, *, exact: bool
+) -> Iterator[range]:
     """Yield the tokens that some words are, with nothing of their own between them."""
     sought = _stems_sought(words, plainly_negated=asked.plainly_negated)
     at, tokens = reading.places_of_stems, reading.tokens
@@ -204,7 +207,7 @@ _TakenBack = tuple[Reason | None, bool, str]
 
 
 def _taken_back(
-    asked: AskedFor, reading: NoteReading, inside: range, start: int, end: int
+    asked: Alternative, reading: NoteReading, inside: range, start: int, end: int
 ) -> Iterator[_TakenBack]:
     """Yield why words do not state what is asked for, whether for sure, and by what."""
     scopes = [reading.negations[i] for i in {reading.scope[i] for i in inside} if i >= 0]
@@ -234,13 +237,13 @@ def _taken_back(
 _NEAR_CUE = 2
 
 
-def _about(kind: str, asked: AskedFor) -> bool:
+def _about(kind: str, asked: Alternative) -> bool:
     if kind in ("family", "other"):
         return bool(asked.persons) or asked.any_relative
     return asked.about_advice
 
 
-def _asked_itself(cue: Cue, asked: AskedFor) -> bool:
+def _asked_itself(cue: Cue, asked: Alternative) -> bool:
     """Tell whether a feature is itself about what the cue says."""
     if cue.reason in ("modality.advised", "modality.feared") and asked.about_advice:
         return True

@@ -7,8 +7,9 @@ from rubricate.reading.clauses import begins_item
 from rubricate.reading.drugs import drugs_among, other_class
 from rubricate.reading.note import NEAR, Place
 from rubricate.reading.numbers import figure
+from rubricate.reading.opposites import EMPTY_WORDS
 from rubricate.reading.tokens import CueTable, stem
-from rubricate.requirement.asked import EMPTY_WORDS, AskedFor
+from rubricate.requirement.alternative import Alternative
 from rubricate.rules.polarity import DENYING
 from rubricate.rules.reasons import Reason
 
@@ -22,7 +23,7 @@ _AWAITED = words("modality.awaited")
 _IN_ADVANCE = words("modality.in_advance")
 
 
-def not_settled(asked: AskedFor, place: Place) -> Reason | None:
+def not_settled(asked: Alternative, place: Place) -> Reason | None:
     """Return why words ask, order or prevent rather than say: "?PE", "start aspirin"."""
     reading, tokens = place.reading, place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
@@ -47,22 +48,22 @@ def not_settled(asked: AskedFor, place: Place) -> Reason | None:
     return None
 
 
-def first_named(asked: AskedFor, place: Place) -> int:
+def first_named(asked: Alternative, place: Place) -> int:
     """Return the first of the words that is the feature's own; else the first that means much."""
     tokens = place.reading.tokens
     worded = (i for i in place.inside if tokens[i].form not in EMPTY_WORDS)
     return next(iter(_named(asked, place)), next(worded, place.inside[0]))
 
 
-def last_named(asked: AskedFor, place: Place) -> int:
+def last_named(asked: Alternative, place: Place) -> int:
     """Return the last of the words that is the feature's own; where none is, the one after all."""
     own = _named(asked, place)
     return own[-1] if own else place.inside[-1] + 1
 
 
-def _named(asked: AskedFor, place: Place) -> list[int]:
+def _named(asked: Alternative, place: Place) -> list[int]:
     tokens = place.reading.tokens
-    return [i for i in place.inside if stem(tokens[i].form) in asked.words]
+    return [i for i in place.inside if stem(tokens[i].form) in asked.stems]
 
 
 _NOT_TAKEN = CueTable(cues("modality.not_taken"))
@@ -74,7 +75,7 @@ _NOT_TAKEN_REASONS = {
 }
 
 
-def not_taken(asked: AskedFor, place: Place) -> Reason | None:
+def not_taken(asked: Alternative, place: Place) -> Reason | None:
     """Return why a drug is named that is not taken: "apixaban instead of warfarin"."""
     if not asked.drugs or asked.forms & _OF_ALLERGY:
         return None
@@ -93,7 +94,7 @@ _SAID_OVER = _OVER | words("modality.said_over")
 _NOT_YET = words("modality.not_yet")
 
 
-def still_or_over(asked: AskedFor, place: Place) -> Reason | None:
+def still_or_over(asked: Alternative, place: Place) -> Reason | None:
     """Return why what should last is over, or what should be over lasts."""
     lasting, over = asked.forms & _LASTING, asked.forms & _OVER
     if bool(lasting) == bool(over):
@@ -117,7 +118,7 @@ _NOT_MEANT_REASONS = {
 }
 
 
-def not_meant(asked: AskedFor, place: Place) -> Reason | None:
+def not_meant(asked: Alternative, place: Place) -> Reason | None:
     """Return why the words say nothing of what is: advised, declined, in case, feared."""
     if asked.negated or asked.about_advice:
         return None
@@ -181,12 +182,12 @@ _STILL = words("modality.still")
 _LEFT_OFF = words("modality.left_off")
 
 
-def is_taken(asked: AskedFor) -> bool:
+def is_taken(asked: Alternative) -> bool:
     """Tell whether a feature asks for a drug, a habit or something else that can be left off."""
     return bool(asked.drugs) or not _TAKEN.isdisjoint(asked.forms)
 
 
-def not_now(asked: AskedFor, place: Place) -> Reason | None:
+def not_now(asked: Alternative, place: Place) -> Reason | None:
     """Return why the words speak of what is no more."""
     tokens = place.reading.tokens
     if not asked.negated and (said := still_or_over(asked, place)):
@@ -243,7 +244,7 @@ def _goes_on(place: Place, i: int) -> bool:
     return False
 
 
-def _of_another_drug(asked: AskedFor, place: Place, cue: int, end: int) -> bool:
+def _of_another_drug(asked: Alternative, place: Place, cue: int, end: int) -> bool:
     """Tell whether what was stopped is another drug: "Senokot nightly and Laxido was stopped"."""
     if not asked.drugs:
         return False

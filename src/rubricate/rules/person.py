@@ -7,9 +7,10 @@ from bisect import bisect_left
 from rubricate.knowledge.tables import values, words
 from rubricate.reading import opposites
 from rubricate.reading.note import NEAR, REACH, NoteReading, Place
+from rubricate.reading.opposites import EMPTY_WORDS, persons_in
 from rubricate.reading.subjects import Context
 from rubricate.reading.tokens import stem
-from rubricate.requirement.asked import EMPTY_WORDS, AskedFor, persons_in
+from rubricate.requirement.alternative import Alternative
 from rubricate.rules.reasons import Reason
 
 _SHARED = words("persons.shared")
@@ -20,7 +21,7 @@ _CHILDREN = words("persons.children")
 _SIDE_OF_FAMILY = words("persons.side_of_family")
 
 
-def another_person(asked: AskedFor, place: Place) -> Reason | None:
+def another_person(asked: Alternative, place: Place) -> Reason | None:
     """Return whose matter it is when it is not the person's the feature asks about."""
     reading = place.reading
     start, end = reading.starts[place.inside[0]], reading.tokens[place.inside[-1]].end
@@ -53,7 +54,7 @@ def _is_the_patient(reading: NoteReading, context: Context) -> bool:
     return reading.tokens[i].form in _CHILDREN and before in _OWNERS
 
 
-def _another_relative(asked: AskedFor, place: Place) -> Reason | None:
+def _another_relative(asked: Alternative, place: Place) -> Reason | None:
     said = _owners(asked, place)
     if not said:
         said = persons_in(place.reading.tokens, place.inside)
@@ -69,7 +70,7 @@ def _another_relative(asked: AskedFor, place: Place) -> Reason | None:
     return _not_kin(asked, said)
 
 
-def not_kin(asked: AskedFor, place: Place) -> Reason | None:
+def not_kin(asked: Alternative, place: Place) -> Reason | None:
     """Return whose matter it is where a feature asks for the family and it is no relative's."""
     if not asked.any_relative:
         return None
@@ -77,7 +78,7 @@ def not_kin(asked: AskedFor, place: Place) -> Reason | None:
     return _not_kin(asked, said) if said else None
 
 
-def _not_kin(asked: AskedFor, said: frozenset[str]) -> Reason | None:
+def _not_kin(asked: Alternative, said: frozenset[str]) -> Reason | None:
     of_family = {"family", "history"} <= asked.forms or not asked.forms.isdisjoint(("fh", "fhx"))
     near = "degree 1" in asked.types and not asked.forms.isdisjoint(("relative", "relatives"))
     others = opposites.NOT_FIRST_DEGREE if near else opposites.NOT_KIN
@@ -88,7 +89,7 @@ def _not_kin(asked: AskedFor, said: frozenset[str]) -> Reason | None:
 _SIDE = values("persons.side")
 
 
-def _other_side(asked: AskedFor, place: Place) -> Reason | None:
+def _other_side(asked: Alternative, place: Place) -> Reason | None:
     """Return the side of the family said where the feature asks for the other one."""
     if len(wanted := asked.forms & {"maternal", "paternal"}) != 1 or not asked.persons:
         return None
@@ -100,7 +101,7 @@ def _other_side(asked: AskedFor, place: Place) -> Reason | None:
 _NO_MATTER = words("persons.no_matter")
 
 
-def _owners(asked: AskedFor, place: Place) -> frozenset[str]:
+def _owners(asked: Alternative, place: Place) -> frozenset[str]:
     """Return whose the matter of the words is: of the last people named before it, or after it.
 
     "Father MI at 60, brother well": the infarction is the father's, although both are in the words.
@@ -154,13 +155,15 @@ def _after_dash(place: Place) -> list[int]:
     return list(range(end, min(end + 2, len(tokens)))) if tokens[end - 1].form == "-" else []
 
 
-def _best_part(asked: AskedFor, place: Place, persons: list[int], matter: list[int]) -> list[int]:
+def _best_part(
+    asked: Alternative, place: Place, persons: list[int], matter: list[int]
+) -> list[int]:
     """Return the matter of the person that has most of the feature's words, where one has."""
     tokens = place.reading.tokens
     parts = []
     for i, end in zip(persons, [*persons[1:], place.end], strict=True):
         own = [k for k in matter if i < k < end]
-        parts.append((len({stem(tokens[k].form) for k in own} & asked.words), own))
+        parts.append((len({stem(tokens[k].form) for k in own} & asked.stems), own))
     most = max(n for n, _ in parts)
     best = [own for n, own in parts if n == most and own]
     return best[0] if len(best) == 1 and most else matter

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from rubricate.knowledge.tables import groups, phrases, words
 from rubricate.reading.note import NEAR, Place
 from rubricate.reading.numbers import time_unit
+from rubricate.reading.opposites import EMPTY_WORDS, persons_in
 from rubricate.reading.tokens import stem
-from rubricate.requirement.asked import EMPTY_WORDS, AskedFor, persons_in
+from rubricate.requirement.alternative import Alternative
 from rubricate.rules.reasons import Reason
 from rubricate.rules.value import number_agrees
 
@@ -38,7 +39,7 @@ _NEGATIVE = words("polarity.negative")
 _NO_RESULT = words("polarity.no_result")
 
 
-def _other_result(asked: AskedFor, place: Place) -> Reason | None:
+def _other_result(asked: Alternative, place: Place) -> Reason | None:
     """Return the result of a test said where the feature asks for the other one."""
     wants = (bool(asked.forms & _POSITIVE), bool(asked.forms & _NEGATIVE))
     if wants[0] == wants[1]:
@@ -50,7 +51,7 @@ def _other_result(asked: AskedFor, place: Place) -> Reason | None:
     return Reason("polarity.result", min(other)) if other else None
 
 
-def denied(asked: AskedFor, place: Place) -> Reason | None:
+def denied(asked: Alternative, place: Place) -> Reason | None:
     """Return why a span is denied that should not be, or affirmed that should be denied."""
     reading = place.reading
     own = [
@@ -62,7 +63,7 @@ def denied(asked: AskedFor, place: Place) -> Reason | None:
     ]
     if result := _other_result(asked, place):
         return result
-    worded = not asked.words.isdisjoint({stem(reading.tokens[i].form) for i in own})
+    worded = not asked.stems.isdisjoint({stem(reading.tokens[i].form) for i in own})
     named = worded or bool(place.meant)
     lost = (asked.forms & _LACKING) - _ONLY_DENYING
     if asked.negated:
@@ -98,7 +99,7 @@ def denied(asked: AskedFor, place: Place) -> Reason | None:
     return Reason("polarity.denied") if near else None
 
 
-def _predicate(asked: AskedFor, place: Place, own: list[int]) -> list[int]:
+def _predicate(asked: Alternative, place: Place, own: list[int]) -> list[int]:
     """Return the denied ones of the words where the others are what they are said of.
 
     "Legs not swollen", "swallows without difficulty".
@@ -107,9 +108,9 @@ def _predicate(asked: AskedFor, place: Place, own: list[int]) -> list[int]:
     within = [i for i in own if reading.scope[i] >= 0]
     if not within or len(within) == len(own):
         return own
-    named = any(stem(reading.tokens[i].form) in asked.words for i in within)
+    named = any(stem(reading.tokens[i].form) in asked.stems for i in within)
     if not named and reading.tokens[within[0] - 1].form in _NOT:
-        named = asked.words <= {stem(form) for form in place.meant} | EMPTY_WORDS
+        named = asked.stems <= {stem(form) for form in place.meant} | EMPTY_WORDS
     cue = bisect_left(reading.starts, reading.negations[reading.scope[within[0]]].cue_span.start)
     before = all(i < cue for i in own if reading.scope[i] < 0)
     joined = 0 < within[0] - cue <= 2 and within[0] - own[0] <= 2 * NEAR
@@ -117,7 +118,7 @@ def _predicate(asked: AskedFor, place: Place, own: list[int]) -> list[int]:
     return within if named and before and joined and not comma else own
 
 
-def _denied_beside(asked: AskedFor, place: Place, own: Sequence[int]) -> bool:
+def _denied_beside(asked: Alternative, place: Place, own: Sequence[int]) -> bool:
     """Tell whether a word of the feature that was not found is denied beside the words.
 
     "His belly gives no pain": the belly was found, the pain is denied.
@@ -130,7 +131,7 @@ def _denied_beside(asked: AskedFor, place: Place, own: Sequence[int]) -> bool:
         form, scope = reading.tokens[i].form, reading.scope[i]
         if form in (",", ";", "(") or reading.tokens[i].kind == "number":
             return False
-        if scope >= 0 and stem(form) in asked.words - said:
+        if scope >= 0 and stem(form) in asked.stems - said:
             one = reading.negations[scope]
             return one.kind == "negation" and one.cue_span.text(reading.text).lower() == "no"
     return False
@@ -170,11 +171,11 @@ _NOT_NORMAL = words("polarity.not_normal")
 _MAY_BE_FINE = WELL | _NORMAL | words("polarity.may_be_fine")
 
 
-def _of_the_matter(asked: AskedFor, place: Place, i: int) -> bool:
+def _of_the_matter(asked: Alternative, place: Place, i: int) -> bool:
     """Tell whether a word stands in the part of a list that has the feature's words, if one has."""
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
-    named = [k for k in range(first, last + 1) if stem(tokens[k].form) in asked.words]
+    named = [k for k in range(first, last + 1) if stem(tokens[k].form) in asked.stems]
     commas = [k for k in range(first, last + 1) if tokens[k].form in (",", ";")]
     between = (any(min(i, k) < comma < max(i, k) for comma in commas) for k in named)
     return not named or not all(between)
@@ -184,13 +185,13 @@ _DONE = phrases("polarity.done")
 _TESTS = words("polarity.tests")
 
 
-def _is_done(asked: AskedFor) -> bool:
+def _is_done(asked: Alternative) -> bool:
     """Tell whether a feature asks for a test or operation, which may be normal."""
-    named = len(asked.words) <= 2 and bool(asked.forms & _TESTS)
+    named = len(asked.stems) <= 2 and bool(asked.forms & _TESTS)
     return named or any(form.endswith(_DONE) for form in asked.forms)
 
 
-def normal(asked: AskedFor, place: Place) -> Reason | None:
+def normal(asked: Alternative, place: Place) -> Reason | None:
     """Return "normal" where what a feature says is amiss is said to be in order."""
     if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms) or _is_done(asked):
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from rubricate.reading.note import NoteReading, Place, find_place, read_note
-from rubricate.requirement.asked import AskedFor, read_asked
+from rubricate.requirement.alternative import Alternative
+from rubricate.requirement.requirement import Requirement, read_requirement
 from rubricate.rules.modality import not_meant, not_now
 from rubricate.rules.person import another_person, not_kin
 from rubricate.rules.polarity import denied, normal
@@ -42,13 +43,13 @@ def why_contradicted(
     >>> why_contradicted("Knee pain for 2 weeks", text, [(33, 67)])
     'says 3 months'
     """
-    why = why_contradicted_in(read_note(text), feature, spans, rules)
+    why = why_contradicted_in(read_note(text), read_requirement(feature), spans, rules)
     return None if why is None else in_words(why)
 
 
 def why_contradicted_in(
     reading: NoteReading,
-    feature: str,
+    asked: Requirement,
     spans: Sequence[tuple[int, int]],
     rules: Collection[str] | None = None,
     meant: frozenset[str] = frozenset(),
@@ -62,8 +63,8 @@ def why_contradicted_in(
     if place is None:
         return None
     reason = None
-    for asked in read_asked(feature):
-        found = broken_rule(asked, place, rules)
+    for one in asked.alternatives:
+        found = broken_rule(one, place, rules)
         if found is None:
             return None
         reason = reason or found[1]
@@ -71,7 +72,7 @@ def why_contradicted_in(
 
 
 def broken_rule(
-    asked: AskedFor, place: Place, rules: Collection[str] | None = None
+    asked: Alternative, place: Place, rules: Collection[str] | None = None
 ) -> tuple[str, Reason] | None:
     """Return the first rule by which words contradict what is asked for, and why; or None."""
     for rule in RULES if rules is None else rules:
@@ -83,7 +84,7 @@ def broken_rule(
 
 #: The rule about what is denied, or is there where a feature denies it.
 DENIED = "denied or there"
-_CHECKS: dict[str, Callable[[AskedFor, Place], Reason | None]] = {
+_CHECKS: dict[str, Callable[[Alternative, Place], Reason | None]] = {
     "another person": another_person,
     DENIED: denied,
     "normal": normal,
@@ -102,7 +103,7 @@ RULES = tuple(_CHECKS)
 TYPE = "another type"
 
 
-def _another_kind(asked: AskedFor, place: Place) -> Reason | None:
+def _another_kind(asked: Alternative, place: Place) -> Reason | None:
     return another_type(asked, place) or not_kin(asked, place)
 
 

@@ -9,22 +9,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import pattern, phrases, words
 from rubricate.reading.earlier import names_earlier_time, tells_of_before
 from rubricate.reading.note import NoteReading, find_place
 from rubricate.reading.tests import NamedTest, may_be, named_tests, states
-from rubricate.requirement.tests import (
-    asked_tests,
-    asks_for_past,
-    asks_for_test,
-    asks_to_order,
-    read_tests,
-    says_only_tests,
-)
-from rubricate.rubric import Feature
+from rubricate.requirement.requirement import Requirement
+from rubricate.requirement.tests import says_only_tests
 
 _TO_COME = pattern("ordered.to_come")
 _BREAK = pattern("ordered.break")
@@ -84,41 +76,21 @@ _GOES_ON = pattern("ordered.goes_on")
 _IS_ORDERED = pattern("ordered.is_ordered")
 _RESULT = pattern("ordered.result")
 _ITEM_END = pattern("ordered.item_end")
-_ALL_OF = pattern("ordered.all_of")
-_MORE = pattern("ordered.more")
 
 
-@lru_cache(maxsize=4096)
-def _wanted(feature: str) -> tuple[tuple[NamedTest, ...], ...]:
-    """Return the tests of which all must be ordered, for each wording of a feature."""
-    if not asks_for_test(feature) or _MORE.search(_beside_names(feature)):
-        return ()
-    if asks_for_past(feature) and not asks_to_order(feature):
-        return ()
-    found: list[tuple[NamedTest, ...]] = []
-    for wording in Feature("", "", feature).wordings:
-        tests = asked_tests(wording)
-        found += [tests] if _ALL_OF.search(wording) else [(one,) for one in tests]
-    return tuple(found)
-
-
-def _beside_names(text: str) -> str:
-    """Return what stands beside the names of tests: nothing of "24-hour urine"."""
-    named = named_tests(text)
-    starts, ends = [*(one.start for one in named), len(text)], [0, *(one.end for one in named)]
-    return "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-
-
-def find_ordered(feature: str, reading: NoteReading) -> list[tuple[int, int]]:
+def find_ordered(asked: Requirement, reading: NoteReading) -> list[tuple[int, int]]:
     """Return where a note orders the test that a feature asks for; nothing where in doubt.
 
     >>> from rubricate.reading.note import read_note
+    >>> from rubricate.requirement.requirement import read_requirement
     >>> reading = read_note("CXR in May was clear. Plan: FBC, TFTs, no LP, CT if worse")
-    >>> find_ordered("Thyroid function ordered", reading), find_ordered("CXR ordered", reading)
-    ([(33, 37)], [])
+    >>> find_ordered(read_requirement("Thyroid function ordered"), reading)
+    [(33, 37)]
+    >>> find_ordered(read_requirement("CXR ordered"), reading)
+    []
     """
-    in_plan = not asks_to_order(feature)
-    for tests in _wanted(feature):
+    in_plan = not asked.tests.ordered
+    for tests in asked.tests.together:
         places = [_first_ordered(one, reading, in_plan=in_plan) for one in tests]
         if all(places):
             return [(place.start, place.end) for place in places if place]
@@ -166,7 +138,7 @@ def _is_denied(reading: NoteReading, test: NamedTest) -> bool:
 
 
 def says_nothing_of_test(
-    feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]
+    asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
 ) -> bool:
     """Tell whether a feature asks for a test, and words of a note cannot state that.
 
@@ -175,21 +147,22 @@ def says_nothing_of_test(
     words may have been taken from beside it, and nothing is said here.
 
     >>> from rubricate.reading.note import read_note
+    >>> from rubricate.requirement.requirement import read_requirement
     >>> note = read_note("TSH nl in Feb. Plan: BMP, UA")
-    >>> says_nothing_of_test("CBC ordered", note, [(21, 28)])
+    >>> says_nothing_of_test(read_requirement("CBC ordered"), note, [(21, 28)])
     True
-    >>> says_nothing_of_test("Glucose checked", note, [(21, 28)])
+    >>> says_nothing_of_test(read_requirement("Glucose checked"), note, [(21, 28)])
     False
-    >>> says_nothing_of_test("TSH ordered", note, [(0, 13)])
+    >>> says_nothing_of_test(read_requirement("TSH ordered"), note, [(0, 13)])
     True
     """
-    asked, ordered = read_tests(feature)
-    named = reading.once(_named_so, feature)
-    if not asked or not (named.earlier and (ordered or not named.statements)):
+    tests = asked.tests
+    named = reading.once(_named_so, asked)
+    if not tests.tests or not (named.earlier and (tests.ordered or not named.statements)):
         return False
     told = named.statements
     return all(
-        reading.statement(start) in told or _names_others(asked, reading.text[start:end])
+        reading.statement(start) in told or _names_others(tests.tests, reading.text[start:end])
         for start, end in spans
     )
 
@@ -203,16 +176,18 @@ def _names_others(asked: Sequence[NamedTest], words: str) -> bool:
     return not any(may_be(one, other) for one in asked for other in told)
 
 
-def not_ordered(feature: str, reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool:
+def not_ordered(asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool:
     """Tell whether a note says wherever it names a test asked for that it is not to be done.
 
     The words found are in those sentences.
 
     >>> from rubricate.reading.note import read_note
-    >>> not_ordered("D-dimer ordered", read_note("Skip dimer, CTPA now."), [(0, 10)])
+    >>> from rubricate.requirement.requirement import read_requirement
+    >>> note = read_note("Skip dimer, CTPA now.")
+    >>> not_ordered(read_requirement("D-dimer ordered"), note, [(0, 10)])
     True
     """
-    named = reading.once(_named_so, feature)
+    named = reading.once(_named_so, asked)
     if not named.statements or not named.refused:
         return False
     return all(reading.statement(start) in named.statements for start, _ in spans)
@@ -226,10 +201,11 @@ class _NamedSo(NamedTuple):
     refused: bool
 
 
-def _named_so(reading: NoteReading, feature: str) -> _NamedSo:
+def _named_so(reading: NoteReading, asked: Requirement) -> _NamedSo:
     """Return how a note names the test a feature asks for; every finding of it asks again."""
-    asked, _ = read_tests(feature)
-    places = [one for one in reading.tests if any(states(other, one) for other in asked)]
+    places = [
+        one for one in reading.tests if any(states(other, one) for other in asked.tests.tests)
+    ]
     return _NamedSo(
         frozenset(reading.statement(one.start) for one in places),
         all(is_earlier(reading, one) for one in places),

@@ -12,16 +12,10 @@ from rubricate.reading import opposites
 from rubricate.reading.drugs import drugs_among, other_class
 from rubricate.reading.note import NEAR, REACH, Place
 from rubricate.reading.numbers import figure, time_unit
+from rubricate.reading.opposites import counts_in, numerals_of, sides_in, types_in, values_named
 from rubricate.reading.quantities import Quantity, same_quantity
 from rubricate.reading.tokens import stem
-from rubricate.requirement.asked import (
-    AskedFor,
-    counts_in,
-    numerals_of,
-    sides_in,
-    types_in,
-    values_named,
-)
+from rubricate.requirement.alternative import Alternative
 from rubricate.rules.reasons import Reason
 
 _NOT_TAKEN = words("drugs.not_taken")
@@ -50,14 +44,14 @@ def quantities_near(place: Place, reach: int) -> list[Quantity]:
     return reading.quantities[first : bisect_left(reading.quantity_starts, end)]
 
 
-def number_agrees(asked: AskedFor, place: Place) -> bool:
+def number_agrees(asked: Alternative, place: Place) -> bool:
     """Tell whether a number near the spans is one the feature asks for."""
     return bool(asked.quantities) and any(
         same_quantity(a, b) for a in asked.quantities for b in quantities_near(place, NEAR)
     )
 
 
-def another_number(asked: AskedFor, place: Place) -> Reason | None:
+def another_number(asked: Alternative, place: Place) -> Reason | None:
     """Return the number said where the feature asks for another of its kind."""
     if asked.negated:  # "No steroids in the past year": two years since the last.
         return None
@@ -91,7 +85,7 @@ def _is_last_of_several(place: Place, quantity: Quantity) -> bool:
     return before.endswith(("x", "×", "X")) and before[-2:-1] in (" ", *"0123456789")
 
 
-def _beyond_limit(asked: AskedFor, place: Place) -> Reason | None:
+def _beyond_limit(asked: Alternative, place: Place) -> Reason | None:
     """Return the number said where the feature asks for one above or below another: "CK 410"."""
     if asked.limit is None:
         return None
@@ -113,7 +107,7 @@ def _is_repeated(quantities: Sequence[Quantity]) -> bool:
     return any(one.kind == "frequency" for one in quantities)
 
 
-def _another_count(asked: AskedFor, place: Place) -> Reason | None:
+def _another_count(asked: Alternative, place: Place) -> Reason | None:
     """Return the number of the same things said: 1 pillow for three pillows."""
     if not asked.counts:
         return None
@@ -129,14 +123,14 @@ def _another_count(asked: AskedFor, place: Place) -> Reason | None:
     return None
 
 
-def _another_number_of_times(asked: AskedFor, place: Place) -> Reason | None:
+def _another_number_of_times(asked: Alternative, place: Place) -> Reason | None:
     """Return "x7" of "detox x7" where a feature asks for two: "Two prior detox admissions"."""
     if len(asked.counts) != 1 or len(asked.numerals) != 1:
         return None
     (number,) = asked.numerals
     tokens = place.reading.tokens
     for i in place.inside[1:]:
-        if tokens[i].form != "x" or stem(tokens[i - 1].form) not in asked.words:
+        if tokens[i].form != "x" or stem(tokens[i - 1].form) not in asked.stems:
             continue
         said = tokens[i + 1].form if i + 1 < place.end else ""
         after = tokens[i + 2].form if i + 2 < len(tokens) else ""
@@ -157,7 +151,7 @@ def _outside(place: Place, quantities: Sequence[Quantity], kind: str) -> list[in
     ]
 
 
-def another_side(asked: AskedFor, place: Place) -> Reason | None:
+def another_side(asked: Alternative, place: Place) -> Reason | None:
     """Return the side said where the feature asks for another."""
     if asked.forms & _MIDDLE and asked.forms & _MIDDLE_PARTS and not asked.negated:
         return _not_midline(place)
@@ -182,7 +176,7 @@ def _not_midline(place: Place) -> Reason | None:
     return Reason("side.midline", min(said)) if beside else None
 
 
-def another_site(asked: AskedFor, place: Place) -> Reason | None:
+def another_site(asked: Alternative, place: Place) -> Reason | None:
     """Return the place of the body said where the feature asks for another."""
     inside = place.forms(place.inside)
     around = place.forms(range(place.first, place.end))
@@ -198,7 +192,7 @@ def another_site(asked: AskedFor, place: Place) -> Reason | None:
     return Reason("side.site", min(said))
 
 
-def another_drug(asked: AskedFor, place: Place) -> Reason | None:
+def another_drug(asked: Alternative, place: Place) -> Reason | None:
     """Return the class of the drugs said where the feature asks for another."""
     if not asked.drugs or asked.negated or asked.forms & _NOT_TAKEN:
         return None
@@ -223,7 +217,7 @@ _NO_KIND = words("drugs.no_kind")
 _LATER = pattern("drugs.later")
 
 
-def another_type(asked: AskedFor, place: Place) -> Reason | None:
+def another_type(asked: Alternative, place: Place) -> Reason | None:
     """Return the type said where the feature asks for another."""
     kinds = {one.split()[0] for one in asked.types}
     named = types_in(place.forms(place.around(NEAR))) if kinds else frozenset()
@@ -233,7 +227,7 @@ def another_type(asked: AskedFor, place: Place) -> Reason | None:
     return _excluding_word(asked, place)
 
 
-def _excluding_word(asked: AskedFor, place: Place) -> Reason | None:
+def _excluding_word(asked: Alternative, place: Place) -> Reason | None:
     """Return the kind said where the feature asks for one that it excludes: severe for mild."""
     if asked.negated or not _NO_KIND.isdisjoint(asked.forms):
         return None
@@ -250,7 +244,7 @@ def _excluding_word(asked: AskedFor, place: Place) -> Reason | None:
     return None
 
 
-def _not_the_first(asked: AskedFor, place: Place) -> Reason | None:
+def _not_the_first(asked: Alternative, place: Place) -> Reason | None:
     """Return the ordinal said where the feature asks for the first of its kind."""
     if "first" not in asked.forms or asked.negated:
         return None
@@ -260,7 +254,7 @@ def _not_the_first(asked: AskedFor, place: Place) -> Reason | None:
     return Reason("value.first", later[0]) if only_later else None
 
 
-def _other_weight(asked: AskedFor, place: Place) -> Reason | None:
+def _other_weight(asked: Alternative, place: Place) -> Reason | None:
     """Return "down" where a weight should have risen, and the like."""
     wanted = dict(asked.matters).get("weight", frozenset())
     said = {"up": "gain", "down": "loss"}
@@ -271,7 +265,7 @@ def _other_weight(asked: AskedFor, place: Place) -> Reason | None:
     return Reason("value.weight", form) if wanted and said[form] not in wanted else None
 
 
-def opposite(asked: AskedFor, place: Place) -> Reason | None:
+def opposite(asked: Alternative, place: Place) -> Reason | None:
     """Return the word said that excludes one of the feature's: better for worse."""
     if other := another_type(asked, place) or _not_the_first(asked, place):
         return other

@@ -14,10 +14,11 @@ from rubricate.arrays import Bools
 from rubricate.corpus import Note
 from rubricate.knowledge.tables import words
 from rubricate.lexicon.store import load_default_lexicon
-from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
-from rubricate.matchers.wording.stems import stem as coarse_stem
 from rubricate.progress import Progress, silent, watched
+from rubricate.reading.stems import root
 from rubricate.reading.tokens import Token, find_words, stem
+from rubricate.requirement.alternative import STOP_WORDS
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Rubric
 from rubricate.run import Evidence
 
@@ -287,9 +288,7 @@ def measure_writing(
     (5, 0.4, 0.0)
     """
     n = max(len(words), 1)
-    counts = Counter(
-        coarse_stem(t.form) for t in words if t.kind == "word" and t.form not in STOP_WORDS
-    )
+    counts = Counter(root(t.form) for t in words if t.kind == "word" and t.form not in STOP_WORDS)
     conditions = load_default_lexicon().phrases_among(words)
     covered = _marked(words, evidence)
     unasked = {
@@ -319,4 +318,4 @@ def measure_writing(
 @lru_cache(maxsize=256)
 def _sought(rubric: Rubric) -> frozenset[str]:
     """Return the features that are neither an age nor a gender."""
-    return frozenset(feature.id for feature in rubric if not read_feature(feature, 0).kind)
+    return frozenset(feature.id for feature in rubric if not read_requirement(feature.text).kind)

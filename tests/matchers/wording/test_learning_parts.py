@@ -24,13 +24,13 @@ from rubricate.matchers.wording.logistic import (
 )
 from rubricate.matchers.wording.reading import read_columns
 from rubricate.matchers.wording.shared import SharedModel, default_shared
-from rubricate.matchers.wording.stems import Speller, stem
 from rubricate.matchers.wording.synonyms import learn_translation
+from rubricate.reading.stems import Speller, root
 
 
 @given(st.text(max_size=12))
 def test_stems_never_grow(form: str) -> None:
-    assert len(stem(form.lower())) <= len(form.lower()) + 2
+    assert len(root(form.lower())) <= len(form.lower()) + 2
 
 
 def test_spelling_leaves_known_and_short_words_alone() -> None:
@@ -42,7 +42,7 @@ def test_spelling_leaves_known_and_short_words_alone() -> None:
 
 def test_every_column_can_be_named_and_found_again() -> None:
     reading = read_columns("PMH: denies chest pain, father MI")
-    stems = [stem(token.form) for token in reading.tokens]
+    stems = [root(token.form) for token in reading.tokens]
     words = ("?", "|", *sorted(set(stems)))
     numbers = {word: i for i, word in enumerate(words)}
     keys = keys_of(reading, number_words(stems, numbers))
@@ -110,8 +110,8 @@ def test_the_default_survives_writing_and_reading() -> None:
 
 def test_common_words_are_less_rare() -> None:
     shared = default_shared()
-    assert shared.rarity(stem("pain")) < shared.rarity(stem("chlamydia"))
-    assert shared.rarity("unheard-of") >= shared.rarity(stem("chlamydia"))
+    assert shared.rarity(root("pain")) < shared.rarity(root("chlamydia"))
+    assert shared.rarity("unheard-of") >= shared.rarity(root("chlamydia"))
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_the_second_look_is_kept_and_checked() -> None:
     model = default_shared()
     again = SharedModel.from_json(model.to_json())
     reading = read_columns("Denies fever, chills.")
-    stems = [stem(token.form) for token in reading.tokens]
+    stems = [root(token.form) for token in reading.tokens]
     rubric = load_corpus("open-notes").rubrics[0]
     logits = [one.prepare(rubric).logits(reading, stems) for one in (model, again)]
     assert np.allclose(*logits, atol=0.05)

@@ -6,10 +6,9 @@ import pytest
 
 from rubricate.lexicon.groups import Group, Lexicon, Phrase
 from rubricate.matchers.wording.naming import FeatureNames, StemPlaces, read_names
-from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.reading import read_columns
-from rubricate.matchers.wording.stems import stem
-from rubricate.rubric import Feature
+from rubricate.reading.stems import root
+from rubricate.requirement.requirement import read_requirement
 
 
 def group(number: int, *phrases: str) -> Group:
@@ -29,13 +28,13 @@ LEXICON = Lexicon(
 
 def names_of(text: str) -> FeatureNames:
     """Return the names of a feature."""
-    return read_names(read_feature(Feature("1", "c", text), 0), LEXICON)
+    return read_names(read_requirement(text), LEXICON)
 
 
 def places_of(text: str) -> StemPlaces:
     """Return where the stems of a text are."""
     reading = read_columns(text)
-    return StemPlaces([stem(token.form) for token in reading.tokens], reading)
+    return StemPlaces([root(token.form) for token in reading.tokens], reading)
 
 
 def test_synonyms_stand_for_the_words_of_the_feature() -> None:
@@ -56,7 +55,7 @@ def test_what_says_the_contrary_of_a_feature() -> None:
 
 
 def test_the_rest_of_a_word_that_denies_itself_is_there_too() -> None:
-    assert places_of("is a nonsmoker").at[stem("smoker")] == [2]
+    assert places_of("is a nonsmoker").at[root("smoker")] == [2]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from rubricate import Feature, Rubric
 from rubricate.matchers.wording import rubric_words
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.shared import default_shared
-from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import parts_of
+from rubricate.reading.stems import root
 
 
 def words_of(feature: str) -> RubricWords:
@@ -29,18 +29,18 @@ def words_of(feature: str) -> RubricWords:
 )
 def test_a_medical_word_stands_for_what_its_parts_mean(asked: str, said: str) -> None:
     words = words_of(asked)
-    assert words.compare([stem(said)])[1].min() > 0.9, words.words
+    assert words.compare([root(said)])[1].min() > 0.9, words.words
 
 
 def test_lay_words_are_parts_of_a_medical_word_asked_for() -> None:
     words = words_of("Pneumonectomy")
-    assert words.compare([stem("lung")])[1].max() == 0.5
-    assert words.compare([stem("spleen")])[1].max() == 0
+    assert words.compare([root("lung")])[1].max() == 0.5
+    assert words.compare([root("spleen")])[1].max() == 0
 
 
 @pytest.mark.parametrize("word", ["colour", "painful", "heart", "office", "meadow"])
 def test_plain_words_have_no_parts(word: str) -> None:
-    assert parts_of(stem(word)) == ()
+    assert parts_of(root(word)) == ()
 
 
 def test_a_synonym_of_several_words_counts_as_a_whole_only_where_all_stand_together() -> None:

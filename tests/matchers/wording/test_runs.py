@@ -3,8 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rubricate import Feature
-from rubricate.matchers.wording.profile import read_feature
 from rubricate.matchers.wording.reading import NoteColumns, read_columns
 from rubricate.matchers.wording.runs import (
     TokenRun,
@@ -14,7 +12,8 @@ from rubricate.matchers.wording.runs import (
     trim_run,
     whole_numbers,
 )
-from rubricate.matchers.wording.stems import stem
+from rubricate.reading.stems import root
+from rubricate.requirement.requirement import read_requirement
 
 
 def run_of(reading: NoteColumns, words: str) -> TokenRun:
@@ -28,8 +27,8 @@ def run_of(reading: NoteColumns, words: str) -> TokenRun:
 
 def broken(text: str, words: str, feature: str) -> str:
     reading = read_columns(text)
-    stems = [stem(token.form) for token in reading.tokens]
-    profile = read_feature(Feature("f", "c", feature), 0)
+    stems = [root(token.form) for token in reading.tokens]
+    profile = read_requirement(feature)
     return breaks_a_rule(run_of(reading, words), profile, reading, stems)
 
 
@@ -68,21 +67,21 @@ def test_trimming_may_leave_nothing() -> None:
 
 def test_numbers_are_marked_whole() -> None:
     reading = read_columns("pain x 21 days now")
-    profile = read_feature(Feature("f", "c", "Pain for 3 weeks"), 0)
+    profile = read_requirement("Pain for 3 weeks")
     stretched = whole_numbers(run_of(reading, "21"), profile, reading)
     assert reading.tokens[stretched.end - 1].form == "days"
 
 
 def test_a_denial_belongs_to_each_of_its_items() -> None:
     reading = read_columns("denies fever, chills")
-    profile = read_feature(Feature("f", "c", "No fever OR no chills"), 0)
+    profile = read_requirement("No fever OR no chills")
     cue, fever, chills = (run_of(reading, w) for w in ("denies", "fever", "chills"))
     assert group_runs([cue, fever, chills], profile, reading) == [(cue, fever), (cue, chills)]
 
 
 def test_age_is_grouped_to_its_first_mention() -> None:
     reading = read_columns("58 yo, is 58")
-    profile = read_feature(Feature("f", "c", "58 year"), 0)
+    profile = read_requirement("58 year")
     assert group_runs([TokenRun(0, 2), TokenRun(4, 5)], profile, reading) == [(TokenRun(0, 2),)]
 
 

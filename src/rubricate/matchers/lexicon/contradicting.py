@@ -14,13 +14,14 @@ from rubricate.arrays import Bools
 from rubricate.matchers.lexicon.crediting import PlainNote
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.naming import FeatureNames, qualifiers
-from rubricate.matchers.wording.profile import STOP_WORDS, Alternative, FeatureProfile
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import TokenRun
-from rubricate.matchers.wording.stems import stem
 from rubricate.reading.note import NEAR
 from rubricate.reading.numbers import time_unit
+from rubricate.reading.stems import root
+from rubricate.requirement.alternative import STOP_WORDS, Alternative
+from rubricate.requirement.requirement import Requirement
 from rubricate.rows import Contradiction
 from rubricate.rules.reasons import Reason, in_words
 from rubricate.rules.registry import why_contradicted_in
@@ -45,7 +46,7 @@ class Wording(NamedTuple):
 class AskedMatter(NamedTuple):
     """What is looked for of one feature; ``plain``: it is the patient's, and nothing denied."""
 
-    text: str
+    requirement: Requirement
     names: FeatureNames
     wordings: list[Wording]
     counted: bool
@@ -56,19 +57,19 @@ class ContradictionFinder:
     """Looks in a note for the matter of features that were not found in it."""
 
     def __init__(
-        self, profiles: Sequence[FeatureProfile], words: RubricWords, names: Sequence[FeatureNames]
+        self, profiles: Sequence[Requirement], words: RubricWords, names: Sequence[FeatureNames]
     ) -> None:
         self._place = {word: i for i, word in enumerate(words.words)}
         self._features = [
             AskedMatter(
-                profile.feature.text,
+                profile,
                 own,
                 [
-                    Wording(_matter(one, self._place, words), [self._place[w] for w in one.words])
+                    Wording(_matter(one, self._place, words), [self._place[w] for w in one.roots])
                     for one in profile.alternatives
                 ],
-                any(one.quantities for one in profile.alternatives),
-                not any(one.negated or one.family for one in profile.alternatives),
+                bool(profile.quantities),
+                not any(one.asks_denial or one.family for one in profile.alternatives),
             )
             for profile, own in zip(profiles, names, strict=True)
         ]
@@ -104,7 +105,7 @@ class ContradictionFinder:
             if reach[bisect_right(ordered, tokens[t].start, key=itemgetter(0))] > tokens[t].start
         ]
         wording = asked.wordings[0]
-        said = {self._place.get(stem(f)) for f in note.places.meant(asked.names, found)}
+        said = {self._place.get(root(f)) for f in note.places.meant(asked.names, found)}
         if sum(part for i, part in wording.matter.items() if i in said) >= LEAST_COVERED:
             return None
         if not named:
@@ -143,7 +144,7 @@ class ContradictionFinder:
         if not own:
             return None
         also = {
-            t: {self._place[s] for f in m if (s := stem(f)) in self._place}
+            t: {self._place[s] for f in m if (s := root(f)) in self._place}
             for t, m in named.items()
         }
         hits = set(np.flatnonzero(strong[:, own].any(axis=1)).tolist())
@@ -166,7 +167,7 @@ class ContradictionFinder:
                 tokens = _with_numbers(tokens, read)
             spans = _spans(tokens, read)
             meant = frozenset().union(*(named[t] for t in tokens if t in named))
-            why = why_contradicted_in(read.for_rules, asked.text, spans, meant=meant)
+            why = why_contradicted_in(read.for_rules, asked.requirement, spans, meant=meant)
             if partly and not (why and why.is_denial):
                 continue
             if why is None or (why.is_denial and note.places.said_by_denial(asked.names, tokens)):
@@ -198,7 +199,10 @@ def _find_opposite(
             if within is not None and not within.issuperset(tokens):
                 continue
             spans = _spans(tokens, read)
-            if why_contradicted_in(read.for_rules, asked.text, spans, _SAID_OF_OTHERS) is None:
+            if (
+                why_contradicted_in(read.for_rules, asked.requirement, spans, _SAID_OF_OTHERS)
+                is None
+            ):
                 text = read.reading.text[spans[0][0] : spans[-1][1]]
                 return _in_words(spans, Reason("word.opposite", text))
     return None
@@ -245,8 +249,8 @@ def _with_qualifiers(
 
 def _matter(one: Alternative, place: dict[str, int], words: RubricWords) -> dict[int, float]:
     """Return the words that name an alternative's matter, with the part each is of it."""
-    passed = frozenset() if one.negated else qualifiers()
-    own = [w for w in one.words if w not in passed and not _is_measure(w)]
+    passed = frozenset() if one.asks_denial else qualifiers()
+    own = [w for w in one.roots if w not in passed and not _is_measure(w)]
     weights = {place[w]: max(words.rarity(w), 0.5) for w in own}
     total = sum(weights.values())
     return {i: weight / total for i, weight in weights.items()}

@@ -19,11 +19,11 @@ from rubricate.knowledge.tables import words
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.logistic import HiddenLayer, LogitScale
 from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
-from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
 from rubricate.reading.note import find_place
-from rubricate.requirement.asked import read_asked
+from rubricate.requirement.alternative import STOP_WORDS
+from rubricate.requirement.requirement import Requirement
 from rubricate.rules import polarity
 from rubricate.rules.modality import is_taken
 from rubricate.rules.reasons import Reason
@@ -115,7 +115,7 @@ class CreditWords:
     """Reads the signs of words that were found for the features of one rubric."""
 
     def __init__(
-        self, profiles: Sequence[FeatureProfile], words: RubricWords, names: Sequence[FeatureNames]
+        self, profiles: Sequence[Requirement], words: RubricWords, names: Sequence[FeatureNames]
     ) -> None:
         self._profiles = profiles
         self._names = names
@@ -125,8 +125,7 @@ class CreditWords:
             own = np.flatnonzero(words.weights[:, k])
             named, weights = [words.words[i] for i in own], words.weights[own, k].tolist()
             self._wordings[j].append(WeighedWording(len(self._wordings[j]), named, own, weights))
-        self._asked = [read_asked(profile.feature.text) for profile in profiles]
-        self._taken = [any(map(is_taken, asked)) for asked in self._asked]
+        self._taken = [any(map(is_taken, profile.alternatives)) for profile in profiles]
 
     def plain(self, read: ReadNote) -> PlainNote:
         """Return a note as lists, with how strongly its words stand for the rubric's."""
@@ -175,7 +174,7 @@ class CreditWords:
         fit = self._best_fit(j, inside, near, note)
         wording = fit.wording
         asked = profile.alternatives[wording.number]
-        said = " asked" if asked.negated else ""
+        said = " asked" if asked.asks_denial else ""
         content = [t for t in inside if not note.stop[t] and note.cue[t] < 0]
         other = sum(max(fit.rows[t - first], default=0) < STANDS_FOR for t in content)
         mean = sum(logits) / len(logits)
@@ -194,7 +193,7 @@ class CreditWords:
             "other words": other / len(content) if content else 0,
             "behind another": behind,
             "below": mean < 0,
-            "denial asked": asked.negated,
+            "denial asked": asked.asks_denial,
             "denied" + said: max([note.scope[t] for t in inside]) >= 0,
             "all denied" + said: min([note.scope[t] for t in content], default=-1) >= 0,
             "cue" + said: max([note.cue[t] for t in inside]) >= 0,
@@ -206,7 +205,7 @@ class CreditWords:
             "long wording": math.log(len(wording.words) + 1),
             "struck out": struck_out,
         }
-        if asked.quantities:
+        if asked.wording.quantities:
             whole = TokenRun(first, end)
             values["number asked"] = 1
             values["right number"] = any(right_numbers(run, profile, reading) for run in group)
@@ -217,10 +216,10 @@ class CreditWords:
             values[rule[0] + said] = 1
         numbers = np.zeros(len(SIGNS), dtype=np.float32)
         numbers[[_PLACE[name] for name in values]] = list(values.values())
-        kind = "f" if asked.family else "-" if asked.negated else "+"
+        kind = "f" if asked.family else "-" if asked.asks_denial else "+"
         taken = kind == "+" and self._taken[j]
         words = _words_said(fit, inside, near, note, "+d" if taken else kind)
-        plain = self._asked[j][wording.number].plainly_negated
+        plain = asked.plainly_negated
         not_denied = plain and not _may_be_denied(note, first, end)
         signs = Signs(numbers, words, note.places.says_all(self._names[j], inside), not_denied)
         return signs, rule[1] if rule else None
@@ -233,7 +232,7 @@ class CreditWords:
         inside = [t for run in group for t in range(run.first, run.end)]
         spans = [(tokens[r.first].start, tokens[r.end - 1].end) for r in group]
         place = find_place(note.read.for_rules, spans, note.places.meant(names, inside))
-        rule = broken_rule(self._asked[j][wording], place) if place else None
+        rule = broken_rule(self._profiles[j].alternatives[wording], place) if place else None
         denied = rule is not None and rule[0] == DENIED
         return None if denied and note.places.said_by_denial(names, inside) else rule
 

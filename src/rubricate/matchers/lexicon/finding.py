@@ -18,8 +18,8 @@ from rubricate.matchers.phrases.model import WINDOW
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
 from rubricate.matchers.predictions import Found, NoteFindings
 from rubricate.matchers.wording.case_model import WordSettings
+from rubricate.matchers.wording.identity import other_identity
 from rubricate.matchers.wording.naming import read_names
-from rubricate.matchers.wording.profile import FeatureProfile, other_identity
 from rubricate.matchers.wording.reading import NoteColumns
 from rubricate.matchers.wording.runs import (
     TokenRun,
@@ -32,6 +32,7 @@ from rubricate.matchers.wording.runs import (
     whole_numbers,
 )
 from rubricate.reading.opposites import PERSONS
+from rubricate.requirement.requirement import Requirement
 from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
 from rubricate.rules.reasons import Reason, in_words
@@ -190,7 +191,7 @@ class CaseFinder:
             )
             if why is not None and len(profile.alternatives) > 1:
                 spans = [_span_of(run, reading) for run in group]
-                why = why_contradicted_in(note.read.for_rules, profile.feature.text, spans)
+                why = why_contradicted_in(note.read.for_rules, profile, spans)
             yield group, signs, why
 
     def _credited(
@@ -283,7 +284,7 @@ class CaseFinder:
         self, j: int, runs: list[TokenRun], read: ReadNote, above: F32, folded: str
     ) -> tuple[list[Found], Contradiction | None]:
         """Return the annotations of a feature, and the first words that contradict it."""
-        profile: FeatureProfile = self._reader.prepared.profiles[j]
+        profile: Requirement = self._reader.prepared.profiles[j]
         reading = read.reading
         kept: list[TokenRun] = []
         against: Contradiction | None = None
@@ -300,7 +301,7 @@ class CaseFinder:
                 continue
             mean = _mean_inside(above, j, group)
             if self._may_contradict(profile, mean):
-                why = why_contradicted_in(read.for_rules, profile.feature.text, spans)
+                why = why_contradicted_in(read.for_rules, profile, spans)
                 if why is not None:
                     words = with_said(spans, why, reading.text)
                     against = against or Contradiction(words, None, in_words(why))
@@ -314,7 +315,7 @@ class CaseFinder:
         """Return why words are found for a feature; nothing where nobody reads it."""
         return "" if self._reasons is None else self._reasons.write(j, group, read, folded)
 
-    def _may_contradict(self, profile: FeatureProfile, mean: float) -> bool:
+    def _may_contradict(self, profile: Requirement, mean: float) -> bool:
         """Tell whether the rules against contradictions are asked about a stretch."""
         return not profile.kind and (self._reader.learned is None or mean < INSISTS)
 
@@ -334,8 +335,8 @@ class CaseFinder:
         self, j: int, spans: tuple[tuple[int, int], ...], read: ReadNote, rule: str
     ) -> Contradiction:
         """Return the contradiction of a stretch that a rule struck out."""
-        feature = self._reader.prepared.profiles[j].feature.text
-        why = why_contradicted_in(read.for_rules, feature, spans)
+        profile = self._reader.prepared.profiles[j]
+        why = why_contradicted_in(read.for_rules, profile, spans)
         words = with_said(spans, why, read.reading.text)
         return Contradiction(words, None, in_words(why or RULE_REASONS[rule]))
 

@@ -27,10 +27,10 @@ from rubricate.matchers.wording.logistic import Decision, choose_thresholds
 from rubricate.matchers.wording.reading import NoteColumns, read_columns, split_reading
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
-from rubricate.matchers.wording.stems import Speller
 from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.senses import find_senses
-from rubricate.requirement.wordings import read_wording
+from rubricate.reading.stems import Speller
+from rubricate.requirement.alternative import read_wording
 from rubricate.rubric import Rubric
 
 #: The training notes are divided into this many parts; cuts are chosen on parts not learned from.

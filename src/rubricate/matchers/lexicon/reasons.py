@@ -9,11 +9,11 @@ import numpy as np
 from rubricate.matchers.lexicon.model import CaseReader, ReadNote
 from rubricate.matchers.phrases.model import CountedPhrase
 from rubricate.matchers.wording.case_model import describe_key
-from rubricate.matchers.wording.profile import STOP_WORDS
 from rubricate.matchers.wording.runs import TokenRun, right_numbers, scopes_at
-from rubricate.matchers.wording.stems import stem
 from rubricate.reading.note import read_note
+from rubricate.reading.stems import root
 from rubricate.reading.tokens import find_tokens
+from rubricate.requirement.alternative import STOP_WORDS
 
 #: How many words a reason names.
 N_WORDS = 3
@@ -46,7 +46,7 @@ class ReasonWriter:
     def _stems_of_phrase(self, phrase: CountedPhrase) -> tuple[str, ...]:
         correct = self._reader.speller.correct
         return tuple(
-            stem(correct(token.form)) if token.kind == "word" else token.form
+            root(correct(token.form)) if token.kind == "word" else token.form
             for fragment in phrase.fragments
             for token in find_tokens(fragment)
             if token.kind != "mark"
@@ -104,8 +104,8 @@ class ReasonWriter:
         profile = self._reader.prepared.profiles[j]
         words = self._reader.prepared.words
         if profile.kind:
-            return f"{profile.kind} {profile.feature.text!r}"
-        own = profile.words
+            return f"{profile.kind} {profile.text!r}"
+        own = profile.roots
         said: list[str] = []
         for t in tokens:
             form = read.reading.tokens[t].form
@@ -123,7 +123,7 @@ class ReasonWriter:
         reading = read.reading
         tokens = [t for run in group for t in range(run.first, run.end)]
         rules = []
-        if any(one.negated for one in profile.alternatives):
+        if any(one.asks_denial for one in profile.alternatives):
             scopes = {int(reading.scope[t]) for t in tokens} | {int(reading.cue[t]) for t in tokens}
             cues = sorted(
                 {reading.negations[i].cue_span.text(reading.text).lower() for i in scopes if i >= 0}

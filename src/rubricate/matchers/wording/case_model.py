@@ -14,7 +14,7 @@ from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.matcher import JudgedNote
 from rubricate.matchers.wording.logistic import fit_many
 from rubricate.matchers.wording.reading import SECTION_NUMBER, NoteColumns
-from rubricate.matchers.wording.stems import Speller, stem
+from rubricate.reading.stems import Speller, root
 
 #: What a column says about the token, in the order of the keys; the last, "near", may repeat.
 PLACES = (
@@ -218,7 +218,7 @@ def make_speller(
 def stems_of(reading: NoteColumns, speller: Speller) -> list[str]:
     """Return the stems of a note's tokens, with corrected spelling."""
     return [
-        stem(speller.correct(token.form)) if token.kind == "word" else token.form
+        root(speller.correct(token.form)) if token.kind == "word" else token.form
         for token in reading.tokens
     ]
 

@@ -21,13 +21,14 @@ from rubricate.matchers.wording.logistic import (
     fit_hidden,
     fit_one,
 )
-from rubricate.matchers.wording.profile import STOP_WORDS, read_feature
 from rubricate.matchers.wording.reading import NoteColumns, read_columns
 from rubricate.matchers.wording.relation import COLUMNS, all_columns
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
-from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, learn_translation
 from rubricate.progress import Progress, silent, watched
+from rubricate.reading.stems import root
+from rubricate.requirement.alternative import STOP_WORDS
+from rubricate.requirement.requirement import read_requirement
 
 _PARTS = 4
 _SEED = 0
@@ -83,7 +84,7 @@ def _read_notes(corpus: Corpus, annotator: str | None) -> dict[str, list[_Read]]
     notes: dict[str, list[_Read]] = {}
     for judged in judged_notes(corpus, learning_annotator(corpus, annotator)):
         reading = read_columns(judged.note.text)
-        stems = [stem(token.form) for token in reading.tokens]
+        stems = [root(token.form) for token in reading.tokens]
         notes.setdefault(judged.note.case, []).append(_Read(judged, reading, stems))
     return notes
 
@@ -119,13 +120,14 @@ def _pairs(
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the rubric's stems and the annotation's stems for each annotation."""
     for case in cases:
-        profiles = [read_feature(feature, i) for i, feature in enumerate(corpus.rubric(case))]
+        rubric = corpus.rubric(case)
         for one in notes[case]:
-            for profile in profiles:
+            for feature in rubric:
+                profile = read_requirement(feature.text)
                 if profile.kind:
                     continue
-                sources = [word for a in profile.alternatives for word in a.words]
-                for annotation in one.judged.annotations.get(profile.feature.id, ()):
+                sources = [word for a in profile.alternatives for word in a.roots]
+                for annotation in one.judged.annotations.get(feature.id, ()):
                     inside = [
                         stem_
                         for stem_, token in zip(one.stems, one.reading.tokens, strict=True)
@@ -141,8 +143,8 @@ def _sample(
 ) -> tuple[npt.NDArray[Any], ...]:
     """Return columns, outcome and weight of the tokens of a note that are learned from."""
     own = [j for j, p in enumerate(prepared.profiles) if not p.kind
-           and p.feature.id in one.judged.annotations]  # fmt: skip
-    ids = [prepared.profiles[j].feature.id for j in own]
+           and prepared.ids[j] in one.judged.annotations]  # fmt: skip
+    ids = [prepared.ids[j] for j in own]
     evidence = all_columns(one.reading, one.stems, prepared.words)
     columns = evidence[:, own].reshape(-1, len(COLUMNS))
     marked = marked_tokens(one.reading, one.judged, ids).reshape(-1)
@@ -162,11 +164,11 @@ def _decide(judged: Sequence[tuple[PreparedRubric, _Read]]) -> Decision:
         plain = [
             j
             for j, p in enumerate(prepared.profiles)
-            if not p.kind and p.feature.id in one.judged.annotations
+            if not p.kind and prepared.ids[j] in one.judged.annotations
         ]
         if not plain or not one.stems:
             continue
-        ids = [prepared.profiles[j].feature.id for j in plain]
+        ids = [prepared.ids[j] for j in plain]
         values = prepared.logits(one.reading, one.stems)[:, plain]
         here = marked_tokens(one.reading, one.judged, ids)
         logits.append(values.reshape(-1, 1))

@@ -15,23 +15,23 @@ from typing import NamedTuple
 from rubricate.knowledge.tables import phrases, words
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
-from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import NoteColumns
 from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import SENSE
-from rubricate.matchers.wording.stems import stem
 from rubricate.reading import opposites
 from rubricate.reading.senses import meant_by
+from rubricate.reading.stems import root
 from rubricate.reading.tokens import phrase_key, phrase_words
-from rubricate.requirement.wordings import read_wording
+from rubricate.requirement.alternative import NEGATING, STOP_WORDS
+from rubricate.requirement.requirement import Requirement
 
 _ABSENT = phrases("naming.absent")
 #: Words of a phrase lie at most so far apart.
 _SLACK = 3
 _LEAST_STEM = 4
 _DENIALS = NEGATING | words("naming.denials")
-_DENYING_STEMS = frozenset(stem(form) for form in _DENIALS)
-_TROUBLE = frozenset(stem(form) for form in words("naming.trouble"))
+_DENYING_STEMS = frozenset(root(form) for form in _DENIALS)
+_TROUBLE = frozenset(root(form) for form in words("naming.trouble"))
 _PARTICLES = words("naming.particles")
 #: Phrases of the bank may express other features too.
 _UNSURE = f"bank{NARROWER}"
@@ -69,42 +69,41 @@ def qualifiers() -> frozenset[str]:
         "history present daily current currently week weeks month months year years day days use"
         " uses using user"
     )
-    return frozenset(stem(form) for table in tables for form in table) | frozenset(
-        stem(form) for form in others.split()
+    return frozenset(root(form) for table in tables for form in table) | frozenset(
+        root(form) for form in others.split()
     )
 
 
-def read_names(profile: FeatureProfile, lexicon: Lexicon | None = None) -> FeatureNames:
+def read_names(asked: Requirement, lexicon: Lexicon | None = None) -> FeatureNames:
     """Return what names a feature, from the lexicon.
 
-    >>> from rubricate.matchers.wording.profile import read_feature
-    >>> from rubricate.rubric import Feature
-    >>> names = read_names(read_feature(Feature("1", "c", "Fever"), 0))
+    >>> from rubricate.requirement.requirement import read_requirement
+    >>> names = read_names(read_requirement("Fever"))
     >>> sorted(names.words["pyrex"]), ("afebril",) in names.opposites
     (['fever'], True)
     """
     known = load_default_lexicon() if lexicon is None else lexicon
     names = FeatureNames()
-    if profile.kind:
+    if asked.kind:
         return names
-    for text, alternative in zip(profile.feature.wordings, profile.alternatives, strict=True):
-        words = read_wording(text).words
+    for alternative in asked.alternatives:
+        text, words = alternative.text, alternative.wording.words
         forms = [word.form for word in words]
         for form in forms:
             if form not in STOP_WORDS and form not in NEGATING:
-                names.words[stem(form)] = frozenset([form])
-        if alternative.negated and (key := phrase_key(text)) in known:
+                names.words[root(form)] = frozenset([form])
+        if alternative.asks_denial and (key := phrase_key(text)) in known:
             phrases = (_read_phrase(synonym) for synonym, _ in known.synonyms(key))
             names.same += [p.stems for p in phrases if p.stems and not p.denies]
         # Of "No fever" also what is a fever.
         lead = next((i for i, form in enumerate(forms) if form not in NEGATING), 0)
         for first, end, key in known.phrases_among(words[lead:]):
             meant = frozenset(forms[lead + first : lead + end]) - STOP_WORDS
-            _add_synonyms(names, known.synonyms(key), meant, negated=alternative.negated)
-            whole = {stem(form) for form in meant} >= set(alternative.words) - qualifiers()
-            if whole and not alternative.negated and not alternative.family:
+            _add_synonyms(names, known.synonyms(key), meant, negated=alternative.asks_denial)
+            whole = {root(form) for form in meant} >= set(alternative.roots) - qualifiers()
+            if whole and not alternative.asks_denial and not alternative.family:
                 # "No alcohol" for "alcohol use"; but "no appetite" is a loss of it.
-                plain = " ".join(f for f in key.split(" ") if stem(f) not in qualifiers())
+                plain = " ".join(f for f in key.split(" ") if root(f) not in qualifiers())
                 same = {synonym for synonym, _ in known.synonyms(key)}
                 for one in dict.fromkeys((key, plain)):
                     for absent in (f"{no} {one}" for no in _ABSENT):
@@ -155,7 +154,7 @@ def _read_phrase(phrase: str) -> _ReadPhrase:
     """Read a phrase; "out" of "pass out" is one of its words that mean something."""
     forms = phrase_words(phrase)
     said = [f for f in forms if f in _PARTICLES or f not in STOP_WORDS]
-    stems = tuple(dict.fromkeys(stem(form) for form in said))
+    stems = tuple(dict.fromkeys(root(form) for form in said))
     return _ReadPhrase(forms, stems, not _DENIALS.isdisjoint(forms))
 
 
@@ -176,7 +175,7 @@ class StemPlaces:
         for denial in reading.negations:
             if denial.is_one_word:
                 start = min(denial.cue_span.start, denial.scope_span.start)
-                rest = stem(denial.scope_span.text(reading.text).lower())
+                rest = root(denial.scope_span.text(reading.text).lower())
                 insort(at.setdefault(rest, []), bisect_left(starts, start))
         self.at: Mapping[str, list[int]] = at
         self._found: dict[FeatureNames, list[tuple[list[int], frozenset[str]]]] = {}

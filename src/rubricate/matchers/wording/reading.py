@@ -17,8 +17,8 @@ from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.quantities import Quantity
 from rubricate.reading.sections import SECTION_NAMES
 from rubricate.reading.tokens import Token
+from rubricate.requirement.alternative import RELATIVES
 
-RELATIVES = words("lexical.relatives")
 SECTION_NUMBER = {name: i + 1 for i, name in enumerate(SECTION_NAMES)}
 SEPARATORS = words("lexical.separators")
 MARK, NUMBER, WORD = 0, 1, 2

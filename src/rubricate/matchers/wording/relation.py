@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from rubricate.arrays import F32, I32, I64, Bools
 from rubricate.matchers.wording.logistic import product
-from rubricate.matchers.wording.profile import STOP_WORDS
-from rubricate.matchers.wording.reading import MARK, NUMBER, RELATIVES, NoteColumns
+from rubricate.matchers.wording.reading import MARK, NUMBER, NoteColumns
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.reading.quantities import same_quantity
+from rubricate.requirement.alternative import RELATIVES, STOP_WORDS
 
 #: Words that belong together have at most this many others between them.
 WINDOW = 6
@@ -65,7 +65,7 @@ class TokenEvidence:
         self._sure: F32 = product(named_near, rubric.weights)[rows, pick]
         named = np.maximum(worth.same, worth.alike)[rows, pick]
         self._named: F32 = named * ~self._stop[:, None]
-        self._asked = np.array([a.negated for a in rubric.alternatives], dtype=np.bool_)[pick]
+        self._asked = np.array([a.asks_denial for a in rubric.alternatives], dtype=np.bool_)[pick]
         self._cues = _at_cues(self._evidence, reading)
         self._right, self._wrong = _numbers(reading, rubric)
 
@@ -108,7 +108,7 @@ class TokenEvidence:
         at.take("number", at.kind == NUMBER)
         at.take("rare", rare)
         at.take("rare covered", rare * cov)
-        n_words = np.array([len(a.words) for a in self._rubric.alternatives], dtype=np.float32)
+        n_words = np.array([len(a.roots) for a in self._rubric.alternatives], dtype=np.float32)
         single = (n_words == 1).astype(np.float32)[pick]
         at.take("long rubric", np.log(np.maximum(n_words, 1))[pick])
         at.take("single word", single)

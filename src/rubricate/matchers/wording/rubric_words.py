@@ -9,10 +9,10 @@ import numpy as np
 
 from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.wording.logistic import product
-from rubricate.matchers.wording.profile import FeatureProfile
-from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
 from rubricate.reading.senses import meant_by
+from rubricate.reading.stems import root
+from rubricate.requirement.requirement import Requirement
 
 #: A synonym of several words is worth this much where all stand together, in any order, with at
 #: most so many others between them.
@@ -31,7 +31,7 @@ class RubricWords:
 
     def __init__(
         self,
-        profiles: Sequence[FeatureProfile],
+        profiles: Sequence[Requirement],
         translation: Translation,
         rarity: Callable[[str], float],
         synonyms: Synonyms | None = None,
@@ -39,12 +39,13 @@ class RubricWords:
     ) -> None:
         self.profiles = tuple(profiles)
         self.alternatives = [a for profile in profiles for a in profile.alternatives]
-        self.feature_of = np.array([a.feature for a in self.alternatives], dtype=np.int64)
-        self.words = tuple(dict.fromkeys(w for a in self.alternatives for w in a.words))
+        of = [j for j, profile in enumerate(profiles) for _ in profile.alternatives]
+        self.feature_of = np.array(of, dtype=np.int64)
+        self.words = tuple(dict.fromkeys(w for a in self.alternatives for w in a.roots))
         self._place = {word: i for i, word in enumerate(self.words)}
         self.weights = np.zeros((len(self.words), len(self.alternatives)), dtype=np.float32)
         for k, alternative in enumerate(self.alternatives):
-            for word in alternative.words:
+            for word in alternative.roots:
                 self.weights[self._place[word], k] = max(rarity(word), 0.5)
             self.weights[:, k] /= max(float(self.weights[:, k].sum()), 1e-6)
         own = [np.flatnonzero(self.weights[:, k]) for k in range(len(self.alternatives))]
@@ -66,7 +67,7 @@ class RubricWords:
         self._related = self._usual.union(self._place, self._synonyms, self._part_stems, *near)
         self.rarity = rarity
         self._closest: dict[str, F32] = {}
-        self._asked = [[self._place[word] for word in profile.words] for profile in profiles]
+        self._asked = [[self._place[word] for word in profile.roots] for profile in profiles]
         width = len(self.words) + 6 * len(self.alternatives) + 1
         # Replaced as one, since threads may share a rubric.
         self._seen: tuple[dict[str, int], F32] = {}, np.zeros((0, width), dtype=np.float32)
@@ -111,8 +112,8 @@ class RubricWords:
         """Yield how a stem stands for words: in which of the four ways, for which, how much."""
         stem_, _, sense = stem_.partition(SENSE)
         if sense:
-            meant = {stem(form) for form in meant_by(sense)}
-            able = [not meant.isdisjoint(one.words) for one in self.alternatives]
+            meant = {root(form) for form in meant_by(sense)}
+            able = [not meant.isdisjoint(one.roots) for one in self.alternatives]
             fits = np.any(self.weights[:, able] > 0, axis=1)
             yield from (one for one in self._ways(stem_) if fits[one[1]])
             return

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.knowledge.tables import words
-from rubricate.matchers.wording.profile import NEGATING, STOP_WORDS, FeatureProfile
 from rubricate.matchers.wording.reading import NoteColumns
 from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.quantities import same_quantity
+from rubricate.requirement.alternative import NEGATING, STOP_WORDS
+from rubricate.requirement.requirement import Requirement
 
 #: Two runs are joined if at most `GAP` tokens lie between them, with logits at most `SLACK` below
 #: the cut.
@@ -113,7 +114,7 @@ def is_cue(run: TokenRun, reading: NoteColumns) -> bool:
 
 
 def breaks_a_rule(
-    run: TokenRun, profile: FeatureProfile, reading: NoteColumns, stems: Sequence[str]
+    run: TokenRun, profile: Requirement, reading: NoteColumns, stems: Sequence[str]
 ) -> str:
     """Return the rule a run breaks, or an empty text.
 
@@ -133,8 +134,8 @@ def breaks_a_rule(
             return "wrong number"
     if profile.kind:
         return ""
-    named = profile.words.intersection(stems[inside])
-    negated = [one.negated for one in profile.alternatives]
+    named = profile.roots.intersection(stems[inside])
+    negated = [one.asks_denial for one in profile.alternatives]
     # "No period in 7 weeks" says that the last one was 7 weeks ago.
     if not any(negated) and not right_numbers(run, profile, reading):
         if _denied(run, reading, named):
@@ -210,13 +211,13 @@ def _affirmed(run: TokenRun, reading: NoteColumns) -> bool:
 
 
 def _named_beside(
-    run: TokenRun, profile: FeatureProfile, reading: NoteColumns, stems: Sequence[str]
+    run: TokenRun, profile: Requirement, reading: NoteColumns, stems: Sequence[str]
 ) -> bool:
     """Tell whether a word of the feature stands next to the run in its clause: "High" fever."""
     return any(
         0 <= t < len(reading)
         and reading.clause[t] == reading.clause[run.first]
-        and stems[t] in profile.words
+        and stems[t] in profile.roots
         for t in (run.first - 1, run.end)
     )
 
@@ -229,7 +230,7 @@ def _of_relative(run: TokenRun, reading: NoteColumns) -> bool:
     return bool(scopes_at(read_note(reading.text), "family", reading.tokens[run.first].start))
 
 
-def right_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteColumns) -> list[int]:
+def right_numbers(run: TokenRun, profile: Requirement, reading: NoteColumns) -> list[int]:
     """Return the quantities in a run that agree with one the feature asks for."""
     asked = profile.quantities
     if not asked:
@@ -238,7 +239,7 @@ def right_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteColumns) 
     return [i for i in held if any(same_quantity(q, reading.quantities[i]) for q in asked)]
 
 
-def whole_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteColumns) -> TokenRun:
+def whole_numbers(run: TokenRun, profile: Requirement, reading: NoteColumns) -> TokenRun:
     """Extend a run to the whole of the numbers that agree: not "21" but "21 days"."""
     first, end = run
     if not profile.kind:
@@ -251,7 +252,7 @@ def whole_numbers(run: TokenRun, profile: FeatureProfile, reading: NoteColumns) 
 
 
 def group_runs(
-    runs: list[TokenRun], profile: FeatureProfile, reading: NoteColumns
+    runs: list[TokenRun], profile: Requirement, reading: NoteColumns
 ) -> list[tuple[TokenRun, ...]]:
     """Return the runs of one feature as annotations: fragments that belong together.
 

@@ -16,13 +16,8 @@ from rubricate.arrays import F32, I64
 from rubricate.files import packaged_text
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.model_files import finite
+from rubricate.matchers.wording.identity import NOT_SAID, identity_logits
 from rubricate.matchers.wording.logistic import Decision, HiddenLayer, product
-from rubricate.matchers.wording.profile import (
-    NOT_SAID,
-    FeatureProfile,
-    identity_logits,
-    read_feature,
-)
 from rubricate.matchers.wording.reading import (
     MOST_TOKENS,
     NoteColumns,
@@ -32,8 +27,9 @@ from rubricate.matchers.wording.reading import (
 )
 from rubricate.matchers.wording.relation import COLUMNS, TokenEvidence, shifted_values
 from rubricate.matchers.wording.rubric_words import RubricWords
-from rubricate.matchers.wording.stems import stem
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
+from rubricate.reading.stems import root
+from rubricate.requirement.requirement import Requirement, read_requirement
 from rubricate.rubric import Rubric
 
 #: A word in so many texts is common.
@@ -125,7 +121,7 @@ class SharedModel:
         if not self._rarity:
             counts: Counter[str] = Counter()
             for form, n in self.forms.items():
-                counts[stem(form)] += n
+                counts[root(form)] += n
             self._rarity[""] = math.log(self.note_count + 1)
             for one, n in counts.items():
                 self._rarity[one] = math.log((self.note_count + 1) / (min(n, self.note_count) + 1))
@@ -142,16 +138,16 @@ class SharedModel:
         if not self._common:
             self._known.update(form for form, n in self.forms.items() if n >= LEAST_COMMON)
             for form in sorted(self._known):
-                self._common.setdefault(stem(form), []).append(form)
+                self._common.setdefault(root(form), []).append(form)
         return self._common
 
     def prepare(self, rubric: Rubric, lexicon: Lexicon | None = None) -> PreparedRubric:
         """Prepare a rubric for comparing notes with it; synonyms are from the lexicon."""
-        profiles = tuple(read_feature(feature, i) for i, feature in enumerate(rubric))
+        profiles = tuple(read_requirement(feature.text) for feature in rubric)
         synonyms = find_synonyms(profiles, lexicon)
         neighbours = load_neighbours()
         words = RubricWords(profiles, self.translation, self.rarity, synonyms, neighbours)
-        return PreparedRubric(profiles, words, self)
+        return PreparedRubric(tuple(one.id for one in rubric), profiles, words, self)
 
     def to_json(self) -> dict[str, object]:
         """Return the model as JSON values."""
@@ -200,7 +196,8 @@ def _numbers(value: Mapping[str, Any]) -> dict[str, float]:
 class PreparedRubric:
     """A rubric prepared for comparing, with the shared model's weights."""
 
-    profiles: tuple[FeatureProfile, ...]
+    ids: tuple[str, ...]
+    profiles: tuple[Requirement, ...]
     words: RubricWords
     shared: SharedModel
 

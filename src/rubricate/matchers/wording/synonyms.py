@@ -12,10 +12,10 @@ from typing import NamedTuple
 from rubricate.files import packaged_text
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
-from rubricate.matchers.wording.profile import STOP_WORDS, FeatureProfile
-from rubricate.matchers.wording.stems import stem
+from rubricate.reading.stems import root
 from rubricate.reading.tokens import phrase_words
-from rubricate.requirement.wordings import read_wording
+from rubricate.requirement.alternative import STOP_WORDS
+from rubricate.requirement.requirement import Requirement
 
 #: Log ratio that counts as certain: of how often a word stands for a rubric word, to how often it
 #: stands for any.
@@ -31,15 +31,14 @@ class Synonyms(NamedTuple):
     phrases: Mapping[tuple[str, ...], Set[str]]
 
 
-def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = None) -> Synonyms:
+def find_synonyms(profiles: Iterable[Requirement], lexicon: Lexicon | None = None) -> Synonyms:
     """Return the synonyms of a rubric's words: the stems they are made of, and what these mean.
 
     Of a synonym of several words each alone is a part: of the two words of "blood pressure" each is
     half of it.
 
-    >>> from rubricate.matchers.wording.profile import read_feature
-    >>> from rubricate.rubric import Feature
-    >>> found = find_synonyms([read_feature(Feature("8", "0", "Shortness of breath"), 0)])
+    >>> from rubricate.requirement.requirement import read_requirement
+    >>> found = find_synonyms([read_requirement("Shortness of breath")])
     >>> found.words["sob"]
     {'short': 1.0, 'breath': 1.0}
     >>> sorted(found.phrases["difficult", "breath"])
@@ -51,8 +50,8 @@ def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = 
     for profile in profiles:
         if profile.kind:
             continue
-        for text in profile.feature.wordings:
-            words = read_wording(text).words
+        for one in profile.alternatives:
+            text, words = one.text, one.wording.words
             for first, end, key in known.phrases_among(words):
                 meant = content_stems(text[words[first].start : words[end - 1].end])
                 for synonym, source in known.synonyms(key):
@@ -62,8 +61,8 @@ def find_synonyms(profiles: Iterable[FeatureProfile], lexicon: Lexicon | None = 
                     part = NARROWER_PART if source.endswith(NARROWER) else 1.0
                     for word in stems:
                         own = found.setdefault(word, {})
-                        for one in meant:
-                            own[one] = max(own.get(one, 0.0), part / len(stems))
+                        for said in meant:
+                            own[said] = max(own.get(said, 0.0), part / len(stems))
     return Synonyms(found, phrases)
 
 
@@ -74,7 +73,7 @@ def content_stems(text: str) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def _content_stems(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(stem(f) for f in phrase_words(text) if f not in STOP_WORDS))
+    return tuple(dict.fromkeys(root(f) for f in phrase_words(text) if f not in STOP_WORDS))
 
 
 @cache
@@ -85,12 +84,12 @@ def _word_parts() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]
     for line in text.split("\n")[1:]:
         if line:
             part, place, means = line.split("\t")
-            meant = frozenset(stem(word) for word in means.split(" "))
+            meant = frozenset(root(word) for word in means.split(" "))
             if place == "root":
                 roots[part] = meant
             else:
                 # An ending as it is left in stems: "algia" is "alg" in "arthralg".
-                ends[stem(f"{_ANY_ROOT}{part}").removeprefix(_ANY_ROOT)] = meant
+                ends[root(f"{_ANY_ROOT}{part}").removeprefix(_ANY_ROOT)] = meant
     return roots, ends
 
 
@@ -102,9 +101,9 @@ _LINKS = ("", "o", "i", "a")
 def parts_of(word: str) -> tuple[frozenset[str], ...]:
     """Return what the parts of a medical word's stem stand for; empty for other words.
 
-    >>> [sorted(part) for part in parts_of(stem("nephrolithiasis"))]
+    >>> [sorted(part) for part in parts_of(root("nephrolithiasis"))]
     [['kidn'], ['ston']]
-    >>> parts_of(stem("stone"))
+    >>> parts_of(root("stone"))
     ()
     """
     found = _divide(word, ())

@@ -71,6 +71,7 @@ from rubricate.neural.encoder.report import encoder_report
 from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.reading.note import read_note
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.explained import explain_contradiction
@@ -384,7 +385,7 @@ class EncoderMatcher(Parametrised):
             if not absent[k] or chance < at:
                 continue
             spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
-            why = explain_contradiction(feature.text, read_note(text), spans)
+            why = explain_contradiction(read_requirement(feature.text), read_note(text), spans)
             words = "" if why is None else in_words(why)
             found[feature.id] = Contradiction(spans, float(chance), words)
         return found

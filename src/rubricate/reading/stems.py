@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from functools import lru_cache
 
 from rubricate.knowledge.tables import pattern, phrases
-from rubricate.reading.tokens import stem as word_stem
+from rubricate.reading.tokens import stem
 
 _ENDINGS = phrases("stems.endings")
 _BY_LAST_LETTER = {
@@ -20,17 +20,17 @@ MOST_CORRECTED = 65536
 
 
 @lru_cache(maxsize=65536)
-def stem(form: str) -> str:
+def root(form: str) -> str:
     """Return the root that a word's forms and the words made from it have in common.
 
     Coarser than `rubricate.reading.tokens.stem`: "sweaty" becomes "sweat", "tightness" "tight".
 
-    >>> [stem(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
+    >>> [root(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
     ['sweat', 'sweat', 'sweat', 'tight', 'diarrh', 'diarrh']
-    >>> stem("58"), stem("gas")
+    >>> root("58"), root("gas")
     ('58', 'gas')
     """
-    form = word_stem(form)
+    form = stem(form)
     if len(form) <= _SHORTEST or not form.isalpha():
         return form
     for _ in range(2):
