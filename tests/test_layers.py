@@ -80,6 +80,11 @@ def test_imports_run_downwards(path: Path) -> None:
         assert lower, f"{path.relative_to(SOURCE)} imports upwards: {part} -> {other}"
 
 
+@pytest.mark.parametrize("path", sorted((SOURCE / "store").rglob("*.py")), ids=lambda p: p.stem)
+def test_the_store_knows_nothing_of_http(path: Path) -> None:
+    assert not re.search(r"\b(starlette|msgspec|uvicorn|http)\b", path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_every_module_says_what_it_is_for(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))

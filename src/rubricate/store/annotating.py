@@ -130,6 +130,15 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> answers.
     around = {"me": me.person, "project": row.project, "at": row.position}
     around["total"] = f"total:{me.person}"
     before, after, total = tuple(connection.execute(_AROUND, around).one())
+    suggested: dict[str, answers.SuggestionPart] = {}
+    if row.suggestions:
+        offered = select(t.suggestion).where(t.suggestion.c.note == row.note)
+        for one in connection.execute(offered):
+            suggested[one.feature] = {
+                "marks": parse_spans(one.marks),
+                "probability": one.probability,
+                "reason": one.reason,
+            }
     return {
         "id": row.id, "project": row.project, "position": row.position, "state": row.state,
         "training": row.kind == "training", "total": total,
@@ -140,17 +149,9 @@ def open_work(connection: Connection, me: Identity, assignment: str) -> answers.
         },
         "judgements": {j.feature: _state(j) for j in mine},
         "again": {one: feature_part(was[one]) for one, was in former.items() if one in was},
-        "suggestions": _suggestions(connection, row.note) if row.suggestions else None,
+        "suggestions": suggested if row.suggestions else None,
         "previous": before, "next": after, **_steps(connection, assignment),
     }  # fmt: skip
-
-
-def _suggestions(connection: Connection, note: int) -> dict[str, answers.SuggestionPart]:
-    rows = connection.execute(select(t.suggestion).where(t.suggestion.c.note == note))
-    return {
-        r.feature: {"marks": parse_spans(r.marks), "probability": r.probability, "reason": r.reason}
-        for r in rows
-    }
 
 
 def _state(row: Any) -> answers.JudgementPart:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select, tuple_
 
-from rubricate.rubric import Feature, Rubric
+from rubricate.rubric import Feature
 from rubricate.run import parse_spans, spans_text
 from rubricate.spans import Spans
 from rubricate.store import answers
@@ -17,7 +17,13 @@ from rubricate.store.database import iso, new_id, one_row
 from rubricate.store.people import Identity
 from rubricate.store.projects import project_row
 from rubricate.store.refusals import ConflictError, InvalidError, PausedError, TextChangedError
-from rubricate.store.rubrics import changed_since, feature_part, features_ever, rubric_of
+from rubricate.store.rubrics import (
+    changed_since,
+    feature_part,
+    features_ever,
+    rubric_of,
+    wordings,
+)
 from rubricate.study.curation import intersection_of, union_of
 from rubricate.study.decisions import parse_marks
 
@@ -153,22 +159,18 @@ def list_disputes(
         found = found.where(tuple_(t.dispute.c.note, t.dispute.c.place) > tuple(last))
     order = (t.dispute.c.note, t.dispute.c.place)
     rows = connection.execute(found.order_by(*order).limit(limit + 1)).all()
-    # One query for each case of the page, not for each line.
-    rubrics = {c: rubric_of(connection, project, c)[1] for c in {r.case for r in rows}}
+    texts = wordings(connection, project)
     items: list[answers.DisputeLine] = [
         {
             "id": r.id, "note": r.shown_id, "case": r.case, "feature": r.feature,
-            "feature_text": _feature(connection, project, rubrics[r.case], r.feature)["text"],
+            "feature_text": texts.get((r.case, r.feature), r.feature),
             "reason": r.reason, "state": r.state,
         }
         for r in rows[:limit]
     ]  # fmt: skip
     more = items[-1]["id"] if len(rows) > limit else None
-    return {"items": items, "next": more, **_counted(connection, me, project)}
 
-
-def _counted(connection: Connection, me: Identity, project: str) -> answers.CurationCounts:
-    """Return how many are open and decided; who annotates as well is told nothing of own notes."""
+    # Who annotates as well is told nothing of own notes.
     own = (t.assignment.c.person == me.person) & (t.assignment.c.project == project)
     if connection.scalar(select(t.assignment.c.id).where(own).limit(1)) is None:
         counts = counts_of(connection, project, "disputes_open", "disputes_decided")
@@ -176,18 +178,10 @@ def _counted(connection: Connection, me: Identity, project: str) -> answers.Cura
         found = select(t.dispute.c.state, func.count()).where(t.dispute.c.project == project)
         rows = connection.execute(found.where(_not_mine(me)).group_by(t.dispute.c.state)).all()
         counts = {f"disputes_{state}": int(n) for state, n in rows}
-    return {"open": counts.get("disputes_open", 0), "decided": counts.get("disputes_decided", 0)}
-
-
-def _feature(
-    connection: Connection, project: str, rubric: Rubric, feature: str
-) -> answers.FeaturePart:
-    found = next((f for f in rubric if f.id == feature), None)
-    if found is None:  # it left the rubric after it was judged
-        found = features_ever(connection, project, rubric.case).get(
-            feature, Feature(feature, rubric.case, feature)
-        )
-    return feature_part(found)
+    return {
+        "items": items, "next": more,
+        "open": counts.get("disputes_open", 0), "decided": counts.get("disputes_decided", 0),
+    }  # fmt: skip
 
 
 def _former(
@@ -220,15 +214,18 @@ def show_dispute(connection: Connection, me: Identity, dispute: str) -> answers.
          "at": iso(d.at), "version": d.version}
         for d in _decisions(connection, row.id)
     ]  # fmt: skip
+    rubric = rubric_of(connection, row.project, row.case)[1]
+    feature = next((f for f in rubric if f.id == row.feature), None)
+    if feature is None:  # it left the rubric after it was judged
+        ever = features_ever(connection, row.project, row.case)
+        feature = ever.get(row.feature, Feature(row.feature, row.case, row.feature))
     marks = [parse_marks(side.marks) for side in sides.values()]
     offers = {"union": union_of(marks), "intersection": intersection_of(marks)}
     return {
         "id": row.id, "project": row.project, "state": row.state, "reason": row.reason,
         "version": len(decided), "inputs": _inputs(judged),
         "note": {"id": row.shown_id, "case": row.case, "text": row.text, "sha256": row.sha256},
-        "feature": _feature(
-            connection, row.project, rubric_of(connection, row.project, row.case)[1], row.feature
-        ),
+        "feature": feature_part(feature),
         "former": _former(connection, row, judged),
         "sides": [
             {"letter": letter, "answer": side.answer, "marks": parse_spans(side.marks)}

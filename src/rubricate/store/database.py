@@ -229,14 +229,13 @@ class Database:
     def migrate(self, backups: Path | None = None) -> None:
         """Bring the tables up to date; a database that has some already is backed up before."""
 
-        def work(connection: Connection) -> None:
-            migrate(connection, before=lambda: None if backups is None else self._backup(backups))
+        def backup() -> None:
+            if backups is not None:
+                stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+                ending = ".sqlite" if self.is_sqlite else ".dump"
+                self.backup(backups / f"before-migration-{stamp}{ending}")
 
-        self.write(work)
-
-    def _backup(self, folder: Path) -> None:
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-        self.backup(folder / f"before-migration-{stamp}{'.sqlite' if self.is_sqlite else '.dump'}")
+        self.write(lambda connection: migrate(connection, before=backup))
 
     def backup(self, target: Path) -> None:
         """Write a copy of everything while the work goes on; a file that is there is kept.

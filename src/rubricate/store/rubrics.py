@@ -126,6 +126,15 @@ def features_ever(connection: Connection, project: str, case: str) -> dict[str, 
     return {f.id: f for row in versions for f in read_rubric(row.body)}
 
 
+def wordings(connection: Connection, project: str) -> dict[tuple[str, str], str]:
+    """Return the last words of every feature that a project has or had, by case and feature."""
+    return {
+        (row.case, f.id): f.text
+        for row in _versions(connection, project)
+        for f in read_rubric(row.body)
+    }
+
+
 @lru_cache(4096)
 def read_rubric(body: str) -> Rubric:
     """Return a rubric as it is kept."""
@@ -249,9 +258,10 @@ def left_out(connection: Connection, project: str) -> list[Json]:
         t.note, t.judgement.c.note == t.note.c.number)  # fmt: skip
     own = judged.where(t.judgement.c.project == project, t.judgement.c.answer.is_not(None))
     rows = connection.execute(own.group_by(t.judgement.c.feature, t.note.c.case)).all()
+    texts = wordings(connection, project)
     return [
         {"case": row.case, "feature": row.feature, "judgements": row.n,
-         "text": features_ever(connection, project, row.case)[row.feature].text}
+         "text": texts[row.case, row.feature]}
         for row in sorted(rows, key=lambda row: (row.case, row.feature))
         if row.feature not in now_there
     ]  # fmt: skip
