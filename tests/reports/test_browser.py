@@ -14,7 +14,6 @@ from rubricate.evaluation.agreement import agree
 from rubricate.evaluation.estimates import EvaluationWithIntervals
 from rubricate.reports.agreement import agreement_page
 from rubricate.reports.evaluation import evaluation_page
-from rubricate.reports.page import write_report
 from rubricate.stats import Resampling
 
 BROWSER = next(
@@ -47,11 +46,17 @@ def test_the_console_stays_silent(
     trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
 ) -> None:
     page = evaluation_page(measured, trapped, dict.fromkeys(measured, trapped))
-    dom, console = opened(write_report(tmp_path / "page", page), tmp_path / "profile")
+    dom, console = opened(written(tmp_path, page), tmp_path / "profile")
     assert not console
     assert '<button type="button">' in dom  # the page's own script ran
     assert dom.count("<script>") == 1
     assert "<img" not in dom
+
+
+def written(folder: Path, page: str) -> Path:
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8", newline="")
+    return path
 
 
 def with_script(page: str, script: str) -> str:
@@ -67,7 +72,7 @@ def test_marked_text_is_the_note_to_the_character(trapped: Corpus, tmp_path: Pat
       document.body.dataset.same = String(new Set(texts).size === 1);
       document.body.dataset.units = String(document.querySelector(".note-text").textContent.length);
     """
-    path = write_report(tmp_path / "page", with_script(page, check))
+    path = written(tmp_path, with_script(page, check))
     dom, console = opened(path, tmp_path / "profile")
     assert not console
     text = trapped.notes[0].text
@@ -100,7 +105,7 @@ def test_tables_sort_and_fragments_light_up_together(
       dispatchEvent(new Event("beforeprint"));
       document.body.dataset.open = String(document.querySelectorAll("details.printed:not([open])").length);
     """
-    path = write_report(tmp_path / "page", with_script(page, check))
+    path = written(tmp_path, with_script(page, check))
     dom, console = opened(path, tmp_path / "profile")
     assert not console
     for fact in ('rising="true"', 'falling="true"', 'row="true"', 'open="0"'):

@@ -13,6 +13,7 @@ from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
 from rubricate.evaluation.estimates import add_intervals
 from rubricate.reports.agreement import agreement_page
+from rubricate.reports.blocks import blocks_html
 from rubricate.reports.by_note import MarkSource, costly_notes, marked_rows, presence_scores
 from rubricate.reports.evaluation import evaluation_page
 from rubricate.reports.highlight import Sides
@@ -55,7 +56,7 @@ def test_rows_have_marks_and_costs() -> None:
 
 
 def test_the_part_of_a_note_says_what_differs_and_what_does_not() -> None:
-    html = costly_notes([make_source()], limit=5)
+    html = blocks_html(costly_notes([make_source()], limit=5))
     assert "The sides differ in 1 notes" not in html
     assert html.count("<details") == 1  # the other note has no difference
     assert "8 characters differ: 8 ref only, 0 pred only" in html
@@ -65,7 +66,7 @@ def test_the_part_of_a_note_says_what_differs_and_what_does_not() -> None:
 
 
 def test_limit(read_page: Callable[[str], Any]) -> None:
-    html = costly_notes([make_source(), make_source()], limit=1)
+    html = blocks_html(costly_notes([make_source(), make_source()], limit=1))
     assert html.count("<details") == 1
     assert "50.0 %" in html
 

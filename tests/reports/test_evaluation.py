@@ -24,8 +24,12 @@ from rubricate.errors import InputError, OutputExistsError
 from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
 from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
-from rubricate.reports.evaluation import calibration_section, evaluation_page
-from rubricate.reports.page import write_report
+from rubricate.reports.blocks import blocks_html, save_report
+from rubricate.reports.evaluation import (
+    calibration_section,
+    evaluation_page,
+    evaluation_report,
+)
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=50)
@@ -182,13 +186,13 @@ def test_reports_are_written_once(
     trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
 ) -> None:
     predicted = dict.fromkeys(measured, trapped)
-    page = evaluation_page(measured, trapped, predicted)
-    path = write_report(tmp_path / "report", page)
+    report = evaluation_report(measured, trapped, predicted)
+    path = save_report(tmp_path / "report", report)
     assert path == tmp_path / "report" / "index.html"
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(OutputExistsError):
-        write_report(tmp_path / "report", page)
-    write_report(tmp_path / "report", page, overwrite=True)
+        save_report(tmp_path / "report", report)
+    save_report(tmp_path / "report", report, overwrite=True)
 
 
 TRAP = "<script>x</script>"
@@ -246,7 +250,7 @@ def test_the_page_draws_what_was_measured(bold: Corpus, read_page: Callable[[str
 
 def test_curves_are_drawn_with_their_areas(bold: Corpus) -> None:
     found = measured(bold)
-    page = calibration_section({"system": found}, bold)
+    page = blocks_html(calibration_section({"system": found}, bold))
     assert found.ranking is not None
     assert f"area {found.ranking.auc}" in page
     assert f"average precision {found.ranking.average_precision}" in page
@@ -256,7 +260,7 @@ def test_curves_are_drawn_with_their_areas(bold: Corpus) -> None:
 def test_the_worst_features_come_first(bold: Corpus) -> None:
     found = measured(bold)
     assert found.calibration is not None
-    page = calibration_section({"bold": found}, bold)
+    page = blocks_html(calibration_section({"bold": found}, bold))
     features = found.calibration.features
     worst = sorted(features, key=lambda i: -features[i].beyond_chance)
     places = [page.index(f"Feature {i[1:]} ") for i in worst if features[i].beyond_chance > 0]
@@ -266,7 +270,8 @@ def test_the_worst_features_come_first(bold: Corpus) -> None:
 
 def test_few_rows_say_nothing_about_a_feature() -> None:
     small = stated(5.0, n_notes=6)
-    assert "no feature with 10 rows or more" in calibration_section({"s": measured(small)}, small)
+    shown = blocks_html(calibration_section({"s": measured(small)}, small))
+    assert "no feature with 10 rows or more" in shown
 
 
 def test_each_system_has_its_own_diagram(bold: Corpus, read_page: Callable[[str], Any]) -> None:
@@ -283,8 +288,8 @@ def test_without_probabilities_nothing_is_shown(
     bold: Corpus, read_page: Callable[[str], Any]
 ) -> None:
     found = measured(bold, "reference")
-    assert calibration_section({"reference": found}, bold) == ""
+    assert calibration_section({"reference": found}, bold) == []
     page = evaluation_page({"reference": found}, bold, {"reference": bold})
     assert "probabilities" not in read_page(page).ids
     both = {"reference": found, "system": measured(bold)}
-    assert "Reliability: reference." not in calibration_section(both, bold)
+    assert "Reliability: reference." not in blocks_html(calibration_section(both, bold))

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from rubricate.errors import ArgumentError, OutputExistsError
+from rubricate.reports.blocks import Report, save_report, to_html
+from rubricate.reports.levels import figures
 from rubricate.reports.page import (
     Cell,
     Section,
     facts_table,
-    figures,
     folded,
     html_table,
     number_text,
     paragraph,
     percent,
     render_page,
-    write_report,
 )
 from rubricate.reports.plots import UNDEFINED, Point
 
@@ -61,25 +61,25 @@ def test_contents_lead_to_sections(read_page: Callable[[str], Any]) -> None:
 
 
 def test_captions_stand_under_the_last_figure() -> None:
-    html = figures(["<svg>1</svg>", "<svg>2</svg>"], "Both.")
-    assert html.count("figcaption>") == 2
-    assert html.index("<svg>2") < html.index("Both.")
-    assert figures([], "None.") == ""
+    first, last = figures(["<svg>1</svg>", "<svg>2</svg>"], "Both.")
+    assert (first.caption, last.caption) == ("", "Both.")
+    assert last.svg == "<svg>2</svg>"
+    assert figures([], "None.") == []
 
 
 def test_reports_touch_their_own_file_only(tmp_path: Path) -> None:
     (tmp_path / "kept.txt").write_text("mine", encoding="utf-8")
-    one, two = (render_page(name, [], lead=name) for name in ("one", "two"))
-    path = write_report(tmp_path, one)
+    one, two = (Report(name, []) for name in ("one", "two"))
+    path = save_report(tmp_path, one)
     with pytest.raises(OutputExistsError):
-        write_report(tmp_path, two)
-    assert path.read_text(encoding="utf-8") == one
-    write_report(tmp_path, two, overwrite=True)
-    assert path.read_text(encoding="utf-8") == two
+        save_report(tmp_path, two)
+    assert path.read_text(encoding="utf-8") == to_html(one)
+    save_report(tmp_path, two, overwrite=True)
+    assert path.read_text(encoding="utf-8") == to_html(two)
     assert (tmp_path / "kept.txt").read_text(encoding="utf-8") == "mine"
     path.write_text("my own page", encoding="utf-8")
     with pytest.raises(ArgumentError):
-        write_report(tmp_path, two, overwrite=True)
+        save_report(tmp_path, two, overwrite=True)
     assert path.read_text(encoding="utf-8") == "my own page"
 
 
@@ -108,9 +108,10 @@ def test_a_column_with_a_word_is_not_a_number() -> None:
     assert '<th scope="col">b</th>' in table
 
 
-def test_cells_are_kept_as_they_are() -> None:
-    table = html_table(["a"], [[Cell("<i>1</i>", 1.0, number=True)]])
-    assert '<th scope="row" class="n" data-v="1.0"><i>1</i></th>' in table
+def test_cells_sort_by_another_value_than_they_show() -> None:
+    table = html_table(["a"], [[Cell("<1>", 1.0, number=True, under="<0> to 2")]])
+    under = '<span class="ci">&lt;0&gt; to 2</span>'
+    assert f'<th scope="row" class="n" data-v="1.0">&lt;1&gt;{under}</th>' in table
 
 
 def test_without_lines_it_says_so() -> None:

@@ -123,12 +123,12 @@ def agree_command(
             progress=progress,
         )
     if report:
-        from rubricate.reports.agreement import agreement_page
-        from rubricate.reports.page import write_report
+        from rubricate.reports.agreement import agreement_report
+        from rubricate.reports.blocks import save_report
 
         with shown_progress() as progress:
-            page = agreement_page(found, inputs=input_hashes(paths), progress=progress)
-        write_report(report, page, overwrite=overwrite)
+            made = agreement_report(found, inputs=input_hashes(paths), progress=progress)
+        report = save_report(report, made, overwrite=overwrite)
     return Answer(found.to_dict, lambda: _print(found, report))
 
 
@@ -175,7 +175,7 @@ def _print(found: Agreement, report: Path | None) -> None:
             f"({shown(value.estimate)})"
         )
     if report:
-        click.echo(f"\nreport: {report / 'index.html'}")
+        click.echo(f"\nreport: {report}")
 
 
 def _print_items(found: Agreement) -> None:

@@ -102,18 +102,18 @@ def compare_command(
     for name, failed in result.failed.items():
         warn(f"{name}: {failures_in_words(failed, 'used')}")
     if report:
-        from rubricate.reports.comparison import comparison_page
-        from rubricate.reports.page import write_report
+        from rubricate.reports.blocks import save_report
+        from rubricate.reports.comparison import comparison_report
 
         with shown_progress() as report_progress:
-            page = comparison_page(result, corpus, dealing.in_words, progress=report_progress)
-        write_report(report, page, overwrite=overwrite)
+            made = comparison_report(result, corpus, dealing.in_words, progress=report_progress)
+        report = save_report(report, made, overwrite=overwrite)
 
     def say() -> None:
         _print(result)
         _print_cases(result)
         if report:
-            click.echo(f"\nreport: {report / 'index.html'}")
+            click.echo(f"\nreport: {report}")
 
     return Answer(result.to_dict, say)
 

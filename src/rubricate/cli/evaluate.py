@@ -138,16 +138,16 @@ def evaluate_command(
         if path == reference_path and own.predicted_annotator == own.reference_annotator:
             warn(f"{path} is measured against itself")
     if report:
-        from rubricate.reports.evaluation import evaluation_page
-        from rubricate.reports.page import write_report
+        from rubricate.reports.blocks import save_report
+        from rubricate.reports.evaluation import evaluation_report
 
         inputs = input_hashes((reference_path, *predicted_paths))
         with shown_progress() as progress:
-            page = evaluation_page(
+            made = evaluation_report(
                 found.systems, reference, predicted,
                 ceiling=found.ceiling, inputs=inputs, progress=progress,
             )  # fmt: skip
-        write_report(report, page, overwrite=overwrite)
+        report = save_report(report, made, overwrite=overwrite)
     return Answer(found.to_dict, lambda: _print(found, report))
 
 
@@ -198,7 +198,7 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
             f"(p {shown_p(test.p_equivalent)})"
         )
     if report:
-        click.echo(f"report: {report / 'index.html'}")
+        click.echo(f"report: {report}")
 
 
 def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeiling]) -> None:

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 @click.option("--even-if-worse", is_flag=True,
               help="Write the model even if it is worse than the unfitted one.")  # fmt: skip
 @seed_option
-@report_option("Write an HTML page with the training curves into this folder.")
+@report_option("Write the training curves as a page")
 @rubric_option
 @split_option("Use only notes with this metadata for training, e.g. split=train.")
 @from_option
@@ -190,8 +190,8 @@ def _need_report(matcher: Matcher, report: Path, out: Path, *, overwrite: bool) 
 def _write_report(
     report: Path, matcher: Matcher, corpus: Corpus, facts: dict[str, str], overwrite: bool
 ) -> Path:
-    from rubricate.reports.page import write_report
-    from rubricate.reports.training import training_page
+    from rubricate.reports.blocks import save_report
+    from rubricate.reports.training import training_report
 
     found = getattr(matcher, "training_report_", None)
     if found is None:
@@ -199,14 +199,14 @@ def _write_report(
             "--report: there were no annotated notes to train on, so there is nothing to draw"
         )
     parameters = {f"parameter {k}": v for k, v in matcher.get_params().items() if v is not None}
-    page = training_page(
+    made = training_report(
         found,
         matcher=matcher.name,
         features={feature.id: feature.text for feature in corpus.features},
         facts={**facts, **{name: str(value) for name, value in parameters.items()}},
         title=f"Training of {matcher.name}",
     )
-    return write_report(report, page, overwrite=overwrite)
+    return save_report(report, made, overwrite=overwrite)
 
 
 def check_settings(matcher: str, settings: Json) -> None:

@@ -146,9 +146,10 @@ def _conditions(
     return value
 
 
-def report_option(help_text: str = "Write an HTML page into this folder.") -> Callable[[F], F]:
-    """Return the option ``--report DIR``."""
-    return click.option("--report", metavar="FOLDER", type=Output(kept=True), help=help_text)
+def report_option(task: str = "Write a page") -> Callable[[F], F]:
+    """Return the option ``--report PATH``."""
+    said = f"{task} into this folder, or into a file: .docx for Word, .md for Markdown."
+    return click.option("--report", metavar="PATH", type=Output(kept=True), help=said)
 
 
 def open_corpus(
@@ -231,11 +232,11 @@ def input_hashes(paths: Sequence[str]) -> dict[str, str]:
 
 
 def check_report(report: Path | None, *, overwrite: bool) -> None:
-    """Refuse, before any work, a page that could not be written after it."""
-    from rubricate.outputs import PAGE, check_output
-
+    """Refuse, before any work, a report that could not be written after it."""
     if report is not None:
-        check_output(report / "index.html", PAGE, overwrite=overwrite)
+        from rubricate.reports.blocks import check_report_place
+
+        check_report_place(report, overwrite=overwrite)
 
 
 def keep_annotators(corpus: Corpus, names: Sequence[str]) -> Corpus:

@@ -269,8 +269,8 @@ def fairness_command(
 ) -> Answer:
     """Compare scores between groups of notes, and errors if there is a reference."""
     from rubricate.outputs import check_output
-    from rubricate.reports.fairness import fairness_page
-    from rubricate.reports.page import write_report
+    from rubricate.reports.blocks import save_report
+    from rubricate.reports.fairness import fairness_report
     from rubricate.trust import compare_groups, differential_items
     from rubricate.trust.fairness import GROUPS, FairnessSettings, write_groups
 
@@ -293,8 +293,8 @@ def fairness_command(
     if out is not None:
         written.append(write_groups(fair, out, overwrite=overwrite))
     if report is not None:
-        page = fairness_page(fair, bias, group=group)
-        written.append(write_report(report, page, overwrite=overwrite))
+        made = fairness_report(fair, bias, group=group)
+        written.append(save_report(report, made, overwrite=overwrite))
     contrasts = [
         (c.measure, c.group, c.against, c.difference, f"{c.low:+.1f} to {c.high:+.1f}",
          shown_p(c.adjusted), c.flag)

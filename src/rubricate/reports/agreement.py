@@ -9,6 +9,17 @@ from rubricate.display import counted
 from rubricate.evaluation import LABELS
 from rubricate.evaluation.agreement import Agreement
 from rubricate.progress import Progress, silent
+from rubricate.reports.blocks import (
+    Block,
+    FactsBlock,
+    Figure,
+    Fold,
+    Paragraph,
+    Report,
+    TableBlock,
+    make_chapters,
+    to_html,
+)
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure
 from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
@@ -22,18 +33,7 @@ from rubricate.reports.levels import (
     measuring_facts,
     span_table,
 )
-from rubricate.reports.page import (
-    Cell,
-    Value,
-    facts_table,
-    figure,
-    folded,
-    html_table,
-    make_sections,
-    mean_sd,
-    paragraph,
-    render_page,
-)
+from rubricate.reports.page import Cell, Value, mean_sd
 from rubricate.reports.plots import Labels, matrix_plot
 
 #: A matrix of more annotators than this is illegible; those who share most rows are drawn.
@@ -55,7 +55,7 @@ def agreement_page(
     inputs: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> str:
-    """Return one self-contained HTML page about an agreement study.
+    """Return one self-contained HTML page about an agreement study; see `agreement_report`.
 
     >>> from rubricate import load_corpus
     >>> from rubricate.evaluation.agreement import agree
@@ -65,18 +65,69 @@ def agreement_page(
     >>> "second_rater" in page
     True
     """
+    return to_html(agreement_report(agreement, worst=worst, inputs=inputs, progress=progress))
+
+
+def agreement_report(
+    agreement: Agreement,
+    *,
+    worst: int = 20,
+    inputs: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+) -> Report:
+    """Return the report about an agreement study: a page, Markdown or a Word document.
+
+    ``worst`` is the number of notes that are shown.
+    """
     measuring = Measuring({HUMAN: agreement.pooled}, agreement.corpus)
-    parts = [
-        ("headline", "How far annotators agree", lambda: _headline(agreement)),
-        ("items", "Item by item", lambda: _items(agreement)),
-        ("scores", "Scores", lambda: _scores(agreement)),
-        ("cases", "Case by case", lambda: _case_table(agreement) + _case_figures(measuring)),
-        ("pairs", "Pair by pair", lambda: _pairs(agreement)),
-        ("spans", "Spans, note by note", lambda: _spans(agreement)),
-        ("features", "Feature by feature", lambda: feature_section(measuring)),
-        ("notes", "Notes in which annotators differ most", lambda: _notes(agreement, worst)),
-        ("method", "How it was measured", lambda: _method(agreement, inputs or {})),
-    ]
+
+    def cases() -> list[Block]:
+        # One point in a figure says less than the table above it.
+        several = len(measuring.cases) > 1
+        drawn = [
+            one
+            for path in (("characters",), ("presence",))
+            for one in (case_figure(measuring, path) if several else [])
+        ]
+        return [_case_table(agreement), *drawn]
+
+    def notes() -> list[Block]:
+        sources = [
+            MarkSource(found, agreement.corpus, agreement.corpus, Sides(*pair))
+            for pair, found in agreement.pairs.items()
+        ]
+        legend = None if len(sources) == 1 else Sides("first annotator", "second annotator")
+        return costly_notes(sources, worst, legend=legend)
+
+    def method() -> list[Block]:
+        facts = measuring_facts(agreement.pooled)
+        del facts["rows without prediction"], facts["left out"]
+        facts["compared"] = EVERY_PAIR
+        facts["annotators"] = ", ".join(
+            f"{a.id} ({a.group})" if a.group else a.id for a in agreement.corpus.annotators
+        )
+        facts["nothing marked"] = EMPTY_RULES[agreement.empty]
+        versions = {"rubricate": __version__, **(inputs or {})}
+        return [
+            Paragraph(RULES),
+            FactsBlock(facts, "All pairs"),
+            FactsBlock(versions, "Version and inputs"),
+        ]
+
+    chapters = make_chapters(
+        [
+            ("headline", "How far annotators agree", lambda: _headline(agreement)),
+            ("items", "Item by item", lambda: [_items(agreement)]),
+            ("scores", "Scores", lambda: _scores(agreement)),
+            ("cases", "Case by case", cases),
+            ("pairs", "Pair by pair", lambda: _pairs(agreement)),
+            ("spans", "Spans, note by note", lambda: _spans(agreement)),
+            ("features", "Feature by feature", lambda: feature_section(measuring)),
+            ("notes", "Notes in which annotators differ most", notes),
+            ("method", "How it was measured", method),
+        ],
+        progress,
+    )
     evaluation = agreement.pooled.evaluation
     lead = (
         f"{counted(len(agreement.corpus.annotators), 'annotator')}, "
@@ -85,13 +136,10 @@ def agreement_page(
         f"{counted(len(measuring.cases), 'case')}, "
         f"{counted(len(evaluation.characters), 'row')} judged by two."
     )
-    sections = make_sections(parts, progress)
-    return render_page(
-        "Agreement among annotators", sections, lead=lead, warnings=evaluation.warnings()
-    )
+    return Report("Agreement among annotators", chapters, lead, evaluation.warnings())
 
 
-def _headline(agreement: Agreement) -> str:
+def _headline(agreement: Agreement) -> list[Block]:
     found = agreement.pooled
     lines: list[list[Value]] = []
     for path, name in LABELS.items():
@@ -106,29 +154,31 @@ def _headline(agreement: Agreement) -> str:
         "F1 is the same whichever of the two is taken as reference, except for spans under the "
         "protocol “paper”."
     )
-    table = html_table(header, lines, caption=caption, sortable=False)
     corrected: list[list[Value]] = [
         [name, found.overall("presence", statistic=key)]
         for key, name in (("kappa", "Cohen’s kappa"), ("pabak", "PABAK"), ("ac1", "Gwet’s AC1"))
     ]
-    table += html_table(
-        ["Coefficient", "Value"], corrected, sortable=False,
-        caption="Presence, corrected for chance. Kappa falls where nearly all rows are present, or "
-        "absent, although annotators agree as often (the prevalence paradox); AC1 does not.",
-    )  # fmt: skip
-    table += span_table({HUMAN: found})
+    chance = (
+        "Presence, corrected for chance. Kappa falls where nearly all rows are present, or "
+        "absent, although annotators agree as often (the prevalence paradox); AC1 does not."
+    )
+    blocks: list[Block] = [
+        TableBlock(caption, header, lines),
+        TableBlock(chance, ["Coefficient", "Value"], corrected),
+        span_table({HUMAN: found}),
+    ]
     if not agreement.chance_corrected:
-        return table
+        return blocks
     names = {"fleiss_kappa": "Fleiss’ kappa", "krippendorff_alpha": "Krippendorff’s alpha"}
     rest: list[list[Value]] = [
         [names.get(key, key), value.estimate, value.n_units]
         for key, value in agreement.chance_corrected.items()
     ]
     said = "Presence, more than two annotators at once, corrected for chance."
-    return table + html_table(["Coefficient", "Value", "Rows"], rest, caption=said, sortable=False)
+    return [*blocks, TableBlock(said, ["Coefficient", "Value", "Rows"], rest)]
 
 
-def _items(agreement: Agreement) -> str:
+def _items(agreement: Agreement) -> Block:
     names = case_names(agreement.corpus)
     lines: list[list[Value]] = [
         [
@@ -144,14 +194,14 @@ def _items(agreement: Agreement) -> str:
         "Agreement on whether the note has the item, lowest first. The two F1 values compare the "
         "marked words, only in rows in which both annotators found the item."
     )
-    table = html_table(header, lines, caption=caption)
-    return folded(f"All {len(lines):,} items", table) if len(lines) > MAX_LINES else table
+    table = TableBlock(caption, header, lines, sortable=True)
+    return Fold(f"All {len(lines):,} items", [table]) if len(lines) > MAX_LINES else table
 
 
-def _scores(agreement: Agreement) -> str:
+def _scores(agreement: Agreement) -> list[Block]:
     found = agreement.scores
     if found is None:
-        return ""
+        return []
     lines: list[list[Value]] = [
         ["ICC(A,1): absolute agreement", found.absolute],
         ["ICC(C,1): but for a shift", found.consistent],
@@ -161,17 +211,14 @@ def _scores(agreement: Agreement) -> str:
         f"Scores of {counted(found.n_notes, 'note')} in which everybody judged the same features."
     )
     first, second = (a.id for a in agreement.corpus.annotators[:2])
-    return html_table(["Coefficient", "Value"], lines, caption=caption, sortable=False) + (
-        difference_figure(
-            found.scores[:, 0],
-            found.scores[:, 1],
-            (first, second),
-            agreement.pooled.settings.confidence,
-        )
-    )
+    confidence = agreement.pooled.settings.confidence
+    return [
+        TableBlock(caption, ["Coefficient", "Value"], lines),
+        *difference_figure(found.scores[:, 0], found.scores[:, 1], (first, second), confidence),
+    ]
 
 
-def _case_table(agreement: Agreement) -> str:
+def _case_table(agreement: Agreement) -> TableBlock:
     names = case_names(agreement.corpus)
     body: list[list[Value]] = []
     foot: list[list[Value]] = []
@@ -187,16 +234,10 @@ def _case_table(agreement: Agreement) -> str:
         "Agreement by case, as Table 2 of the NBME paper: micro F1 of characters, Jaccard (mean "
         "over rows, both empty counting as 1), Cohen’s kappa over characters, and F1 of presence."
     )
-    return html_table(header, body, caption=caption, footer=foot)
+    return TableBlock(caption, header, body, foot, sortable=True)
 
 
-def _case_figures(measuring: Measuring) -> str:
-    if len(measuring.cases) < 2:
-        return ""  # one point in a figure says less than the table above it
-    return "".join(case_figure(measuring, path) for path in (("characters",), ("presence",)))
-
-
-def _pairs(agreement: Agreement) -> str:
+def _pairs(agreement: Agreement) -> list[Block]:
     lines: list[list[Value]] = []
     for (first, second), found in agreement.pairs.items():
         characters, presence = found.characters.total(), found.presence.total()
@@ -206,14 +247,14 @@ def _pairs(agreement: Agreement) -> str:
         )  # fmt: skip
     header = ["First", "Second", "Notes", "Rows", "Characters F1", "Characters kappa",
               "Presence F1", "Presence kappa"]  # fmt: skip
-    table = html_table(header, lines)
-    drawn = _matrix(agreement)
-    return drawn + (folded(f"All {len(lines):,} pairs", table) if len(lines) > 15 else table)
+    table = TableBlock("", header, lines, sortable=True)
+    long = len(lines) > 15
+    return [*_matrix(agreement), Fold(f"All {len(lines):,} pairs", [table]) if long else table]
 
 
-def _matrix(agreement: Agreement) -> str:
+def _matrix(agreement: Agreement) -> list[Block]:
     if len(agreement.pairs) < 2:
-        return ""
+        return []
     shared: dict[str, int] = {annotator.id: 0 for annotator in agreement.corpus.annotators}
     for pair, found in agreement.pairs.items():
         for annotator in pair:
@@ -230,32 +271,32 @@ def _matrix(agreement: Agreement) -> str:
     said = "Characters F1 of each pair; darker is higher; empty where two judged no common row."
     if len(names) < len(shared):
         said += f" Drawn: the {len(names)} of {len(shared)} annotators who share most rows."
-    return figure(matrix_plot(names, values, labels), said)
+    return [Figure("", matrix_plot(names, values, labels), said)]
 
 
-def _spans(agreement: Agreement) -> str:
+def _spans(agreement: Agreement) -> list[Block]:
     evaluation = agreement.pooled.evaluation
     said = (
         f"Span agreement the PICO paper’s way: ordered pairs of annotators averaged inside a "
         f"note, then notes averaged (protocol {evaluation.protocol}, by {evaluation.unit}; "
         f"{EMPTY_RULES[agreement.empty]}). Mean and standard deviation over notes."
     )
-    return (
-        paragraph(said)
-        + _within_groups(agreement)
-        + _across_groups(agreement)
-        + _lengths(agreement)
-    )
+    return [
+        Paragraph(said),
+        *_within_groups(agreement),
+        *_across_groups(agreement),
+        _lengths(agreement),
+    ]
 
 
-def _within_groups(agreement: Agreement) -> str:
+def _within_groups(agreement: Agreement) -> list[Block]:
     """Return mean F1 (SD) inside each group: one line per feature, columns by kind and group.
 
     The layout of Table 2 of Lee and Sun (2019).
     """
     groups = [pair for pair in agreement.per_note if pair[0] == pair[1]]
     if not groups:
-        return ""
+        return []
     header = ["Feature"]
     header += [f"{_named(one)}: {name}" for name in KINDS.values() for one, _ in groups]
     lines: list[list[Value]] = [
@@ -265,12 +306,12 @@ def _within_groups(agreement: Agreement) -> str:
     return _table(header, lines, "Within groups: mean F1 (SD) of pairs, over notes.")
 
 
-def _across_groups(agreement: Agreement) -> str:
+def _across_groups(agreement: Agreement) -> list[Block]:
     """Return precision, recall and F1 (SD) of one group against another.
 
     The layout of Table 3 of Lee and Sun (2019).
     """
-    parts = []
+    blocks: list[Block] = []
     statistics = {"precision": "Pre", "recall": "Rec", "f1": "F1"}
     for pair in agreement.per_note:
         one, two = pair
@@ -285,11 +326,11 @@ def _across_groups(agreement: Agreement) -> str:
             f"Across groups: {_named(two)} (predicted) against {_named(one)} (reference); "
             "mean (SD) over notes."
         )
-        parts.append(_table(header, lines, caption))
-    return "".join(parts)
+        blocks += _table(header, lines, caption)
+    return blocks
 
 
-def _lengths(agreement: Agreement) -> str:
+def _lengths(agreement: Agreement) -> Block:
     """Return tokens per span, mean (SD), by feature and group: Table 4 of Lee and Sun (2019)."""
     groups = list(agreement.lengths)
     lines: list[list[Value]] = []
@@ -305,9 +346,9 @@ def _lengths(agreement: Agreement) -> str:
     header = ["Feature"]
     for group in groups:
         header += [f"{_named(group)}: tokens", "spans"]
-    table = html_table(header, lines, caption="Length of spans in tokens: mean (SD).")
+    table = TableBlock("Length of spans in tokens: mean (SD).", header, lines, sortable=True)
     long = len(lines) > MAX_LINES
-    return folded(f"Span lengths of {len(lines):,} features", table) if long else table
+    return Fold(f"Span lengths of {len(lines):,} features", [table]) if long else table
 
 
 def _features(agreement: Agreement, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -324,36 +365,19 @@ def _cell(
     return mean_sd(found.mean[statistic], found.sd[statistic]) if found else mean_sd(None, None)
 
 
-def _table(header: Sequence[str], lines: list[list[Value]], caption: str) -> str:
+def _table(header: Sequence[str], lines: list[list[Value]], caption: str) -> list[Block]:
     last = [line for line in lines if line[0] == "All features"]
     body = [line for line in lines if line[0] != "All features"]
     if len(body) <= MAX_LINES:
-        return html_table(header, body, caption=caption, footer=last)
-    return html_table(header, last, caption=caption, sortable=False) + folded(
-        f"The same for each of {len(body):,} features", html_table(header, body)
-    )
+        return [TableBlock(caption, header, body, last, sortable=True)]
+    return [
+        TableBlock(caption, header, last),
+        Fold(
+            f"The same for each of {len(body):,} features",
+            [TableBlock("", header, body, sortable=True)],
+        ),
+    ]
 
 
 def _named(group: str) -> str:
     return group or "all"
-
-
-def _notes(agreement: Agreement, worst: int) -> str:
-    sources = [
-        MarkSource(found, agreement.corpus, agreement.corpus, Sides(*pair))
-        for pair, found in agreement.pairs.items()
-    ]
-    legend = None if len(sources) == 1 else Sides("first annotator", "second annotator")
-    return costly_notes(sources, worst, legend=legend)
-
-
-def _method(agreement: Agreement, inputs: Mapping[str, str]) -> str:
-    facts = measuring_facts(agreement.pooled)
-    del facts["rows without prediction"], facts["left out"]
-    facts["compared"] = EVERY_PAIR
-    facts["annotators"] = ", ".join(
-        f"{a.id} ({a.group})" if a.group else a.id for a in agreement.corpus.annotators
-    )
-    facts["nothing marked"] = EMPTY_RULES[agreement.empty]
-    versions = facts_table({"rubricate": __version__, **inputs}, caption="Version and inputs")
-    return paragraph(RULES) + facts_table(facts, caption="All pairs") + versions

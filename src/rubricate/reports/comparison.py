@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError
-from rubricate.evaluation.systems import PairedDifference, compare_evaluations
+from rubricate.evaluation.systems import compare_evaluations
 from rubricate.progress import Progress, silent
+from rubricate.reports.blocks import (
+    Block,
+    FactsBlock,
+    Figure,
+    Fold,
+    Paragraph,
+    Report,
+    TableBlock,
+    make_chapters,
+    to_html,
+)
 from rubricate.reports.levels import (
     Measuring,
     case_names,
     case_order,
     case_series,
+    figures,
     human_label,
 )
-from rubricate.reports.page import (
-    Value,
-    facts_table,
-    figure,
-    figures,
-    folded,
-    html_table,
-    make_sections,
-    mean_sd,
-    p_cell,
-    paragraph,
-    render_page,
-)
+from rubricate.reports.page import Value, mean_sd, p_cell
 from rubricate.reports.plots import (
     UNDEFINED,
     ForestGroup,
@@ -36,7 +37,6 @@ from rubricate.reports.plots import (
     Guide,
     Labels,
     Line,
-    Point,
     curve_plot,
     dot_plots,
     forest_plot,
@@ -50,7 +50,7 @@ BOTH = {"characters": "Characters", "presence": "Presence"}
 def comparison_page(
     result: TrialResult, corpus: Corpus, protocol: str, *, progress: Progress = silent
 ) -> str:
-    """Return one self-contained HTML page about several matchers on the same notes.
+    """Return one self-contained HTML page about several matchers; see `comparison_report`.
 
     >>> from rubricate import load_corpus
     >>> from rubricate.stats import Resampling
@@ -61,6 +61,13 @@ def comparison_page(
     >>> "One fold of two" in comparison_page(result, corpus, "One fold of two.")
     True
     """
+    return to_html(comparison_report(result, corpus, protocol, progress=progress))
+
+
+def comparison_report(
+    result: TrialResult, corpus: Corpus, protocol: str, *, progress: Progress = silent
+) -> Report:
+    """Return the report about several matchers on the same notes, measured by a protocol."""
     if not result.measured:
         raise InputError("no matcher to compare")
     facts = {
@@ -78,17 +85,17 @@ def comparison_page(
     human = None if result.ceiling is None else result.ceiling.pooled
     measuring = Measuring(matchers, corpus, human)
     tested = case_order(corpus, *result.of(result.groups[-1]).values())
-    parts = [
+    parts: list[tuple[str, str, Callable[[], list[Block]]]] = [
         ("overall", "All cases together", lambda: _overall(measuring)),
         ("cases", "Case by case", lambda: _cases(measuring, tested)),
         ("differences", "Differences", lambda: _differences(result)),
         ("learning", "Learning curve", lambda: _curves(result)),
-        ("method", "How it was measured", lambda: facts_table(facts)),
+        ("method", "How it was measured", lambda: [FactsBlock(facts)]),
     ]
-    return render_page("Comparison of matchers", make_sections(parts, progress), lead=protocol)
+    return Report("Comparison of matchers", make_chapters(parts, progress), protocol)
 
 
-def _overall(measuring: Measuring) -> str:
+def _overall(measuring: Measuring) -> list[Block]:
     lines: list[list[Value]] = []
     rows = []
     for name, found in measuring.everybody.items():
@@ -109,13 +116,21 @@ def _overall(measuring: Measuring) -> str:
     labels = Labels("F1 of each matcher, all cases together", x="F1")
     svg = forest_plot([ForestGroup("", tuple(rows))], list(BOTH), labels)
     said = "F1 of characters and of presence with intervals by note."
-    return html_table(header, lines, caption=caption) + figure(svg, said)
+    return [TableBlock(caption, header, lines, sortable=True), Figure("", svg, said)]
 
 
-def _cases(measuring: Measuring, tested: list[str]) -> str:
+def _cases(measuring: Measuring, tested: list[str]) -> list[Block]:
     names = case_names(measuring.corpus)
     cases = {case: names[case] for case in tested}
-    drawn = "".join(_case_figure(measuring, cases, measure) for measure in BOTH)
+    drawn: list[Block] = []
+    for measure, word in BOTH.items():
+        systems, human = case_series(measuring, (measure,), cases)
+        who = ", ".join(measuring.systems)
+        labels = Labels(f"{word} F1 by case", y=f"{word} F1", description=f"F1 of {who} by case.")
+        said = f"{word}: F1 by case with intervals by note."
+        if human:
+            said += f" The line is {human.name}, the band its interval."
+        drawn += figures(dot_plots(list(cases.values()), systems, labels, human=human), said)
     points = {
         f"{word} F1: {name}": found.by_group(measure, level="cases")
         for measure, word in BOTH.items()
@@ -125,50 +140,37 @@ def _cases(measuring: Measuring, tested: list[str]) -> str:
         [name, *(own.get(case, UNDEFINED) for own in points.values())]
         for case, name in cases.items()
     ]
-    return drawn + folded("As a table", html_table(["Case", *points], lines))
+    table = TableBlock("", ["Case", *points], lines, sortable=True)
+    return [*drawn, Fold("As a table", [table])]
 
 
-def _case_figure(measuring: Measuring, cases: dict[str, str], measure: str) -> str:
-    systems, human = case_series(measuring, (measure,), cases)
-    word, who = BOTH[measure], ", ".join(measuring.systems)
-    labels = Labels(f"{word} F1 by case", y=f"{word} F1", description=f"F1 of {who} by case.")
-    said = f"{word}: F1 by case with intervals by note."
-    if human:
-        said += f" The line is {human.name}, the band its interval."
-    return figures(dot_plots(list(cases.values()), systems, labels, human=human), said)
-
-
-def _differences(result: TrialResult) -> str:
-    """Return each matcher minus the one before it, of the last group; "" where there is one."""
+def _differences(result: TrialResult) -> list[Block]:
+    """Return each matcher minus the one before it, of the last group, if there are several."""
     systems = result.of(result.groups[-1])
     lines: list[list[Value]] = []
     for (earlier, second), (later, first) in pairwise(systems.items()):
         found = compare_evaluations(
             (later, first.evaluation), (earlier, second.evaluation), result.settings
         )
-        lines += [
-            [f"{later} − {earlier}", word, *_difference(found.differences[measure,])]
-            for measure, word in BOTH.items()
-        ]
+        for measure, word in BOTH.items():
+            one = found.differences[measure,]
+            lines.append([f"{later} − {earlier}", word, one.difference, p_cell(one.p_value)])
     if not lines:
-        return ""
+        return []
     said = (
         "On the same notes: first minus second with its interval, both drawn together, and the p "
         "value of swapping the two within notes."
     )
-    return paragraph(said) + html_table(["Difference", "Measure", "F1", "p"], lines)
+    header = ["Difference", "Measure", "F1", "p"]
+    return [Paragraph(said), TableBlock("", header, lines, sortable=True)]
 
 
-def _difference(found: PairedDifference) -> tuple[Point, Value]:
-    return found.difference, p_cell(found.p_value)
-
-
-def _curves(result: TrialResult) -> str:
-    """Return F1 against the number of notes learned from; "" where that does not vary."""
+def _curves(result: TrialResult) -> list[Block]:
+    """Return F1 against the number of notes learned from, where that varies."""
     groups = result.groups
     if len(groups) < 2:
-        return ""
-    parts = []
+        return []
+    blocks: list[Block] = []
     for measure, word in BOTH.items():
         lines = [
             Line(
@@ -186,5 +188,5 @@ def _curves(result: TrialResult) -> str:
         x = "annotated notes per case"
         labels = Labels(f"{word} F1 against {x}", x=x, y=f"{word} F1")
         svg = curve_plot(lines, labels, guides=guides, shares=True, size=(720, 380))
-        parts.append(figure(svg, f"{word} F1 against the number of {x}."))
-    return "".join(parts)
+        blocks.append(Figure("", svg, f"{word} F1 against the number of {x}."))
+    return blocks

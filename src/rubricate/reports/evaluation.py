@@ -13,6 +13,17 @@ from rubricate.evaluation.estimates import EvaluationWithIntervals
 from rubricate.evaluation.probabilities import CalibrationResult, Ranking
 from rubricate.evaluation.systems import weighted_by_note
 from rubricate.progress import Progress, silent
+from rubricate.reports.blocks import (
+    Block,
+    Figure,
+    FigureRow,
+    Fold,
+    Paragraph,
+    Report,
+    TableBlock,
+    make_chapters,
+    to_html,
+)
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure, presence_scores
 from rubricate.reports.highlight import Sides
 from rubricate.reports.levels import (
@@ -24,17 +35,7 @@ from rubricate.reports.levels import (
     method_section,
     span_table,
 )
-from rubricate.reports.page import (
-    Cell,
-    Value,
-    figure,
-    figure_row,
-    folded,
-    html_table,
-    make_sections,
-    paragraph,
-    render_page,
-)
+from rubricate.reports.page import Cell, Value
 from rubricate.reports.plots import (
     Guide,
     Labels,
@@ -60,7 +61,7 @@ def evaluation_page(
     inputs: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> str:
-    """Return one self-contained HTML page about one or more systems.
+    """Return one self-contained HTML page about one or more systems; see `evaluation_report`.
 
     >>> from rubricate import load_corpus
     >>> from rubricate.evaluation import evaluate
@@ -76,6 +77,29 @@ def evaluation_page(
     >>> page.count("<div data-note")
     3
     """
+    return to_html(
+        evaluation_report(
+            systems, reference, predicted,
+            ceiling=ceiling, worst=worst, inputs=inputs, progress=progress,
+        )
+    )  # fmt: skip
+
+
+def evaluation_report(
+    systems: Mapping[str, EvaluationWithIntervals],
+    reference: Corpus,
+    predicted: Mapping[str, Corpus],
+    *,
+    ceiling: Agreement | None = None,
+    worst: int = 30,
+    inputs: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+) -> Report:
+    """Return the report about one or more systems: a page, Markdown or a Word document.
+
+    ``ceiling`` is how far annotators agree with each other, and ``worst`` the number of notes that
+    are shown.
+    """
     missing = [name for name in systems if name not in predicted]
     if not systems or missing:
         raise InputError(
@@ -83,45 +107,71 @@ def evaluation_page(
         )
     human = None if ceiling is None else ceiling.pooled
     measuring = Measuring(systems, reference, human)
-    parts = [
-        ("decisions", "Right and wrong decisions", lambda: _confusions(systems)),
-        ("headline", "What was reached", lambda: _headline(measuring)),
-        ("cases", "Case by case", lambda: _cases(measuring)),
-        ("features", "Feature by feature", lambda: feature_section(measuring)),
-        ("scores", "Scores", lambda: _scores(systems, reference)),
-        ("probabilities", "Probabilities", lambda: calibration_section(systems, reference)),
-        ("notes", "Notes that cost most", lambda: _notes(systems, reference, predicted, worst)),
-        (
-            "method",
-            "How it was measured",
-            lambda: folded("Methods and inputs", method_section(systems, inputs or {}, human)),
-        ),
-    ]
-    warnings = [
-        f"{name}: {warning}" for name, f in systems.items() for warning in f.evaluation.warnings()
-    ]
-    sections = make_sections(parts, progress)
-    return render_page("Evaluation", sections, lead=_lead(measuring), warnings=warnings)
+    first = next(iter(systems.values())).evaluation
 
+    def cases() -> list[Block]:
+        paths = [("characters",), ("presence",)]
+        drawn = [one for path in paths for one in case_figure(measuring, path)]
+        return [*drawn, Fold("The same in a table", [case_values_table(measuring, paths)])]
 
-def _lead(measuring: Measuring) -> str:
-    first = next(iter(measuring.systems.values())).evaluation
-    who = ", ".join(measuring.systems)
+    def scores() -> list[Block]:
+        return [
+            block
+            for name, found in systems.items()
+            for block in difference_figure(
+                *presence_scores(found.evaluation, reference),
+                (found.evaluation.reference_annotator, name),
+                found.settings.confidence,
+            )
+        ]
+
+    def notes() -> list[Block]:
+        limit = worst if len(systems) == 1 else max(worst // len(systems), min(worst, MIN_NOTES))
+        blocks: list[Block] = []
+        for name, found in systems.items():
+            sides = Sides(found.evaluation.reference_annotator, name)
+            if len(systems) > 1:
+                blocks.append(Paragraph(name, "subhead"))
+            blocks += costly_notes(
+                [MarkSource(found.evaluation, reference, predicted[name], sides)], limit
+            )
+        return blocks
+
+    def method() -> list[Block]:
+        return [Fold("Methods and inputs", method_section(systems, inputs or {}, human))]
+
+    chapters = make_chapters(
+        [
+            ("decisions", "Right and wrong decisions", lambda: _confusions(systems)),
+            ("headline", "What was reached", lambda: _headline(measuring)),
+            ("cases", "Case by case", cases),
+            ("features", "Feature by feature", lambda: feature_section(measuring)),
+            ("scores", "Scores", scores),
+            ("probabilities", "Probabilities", lambda: calibration_section(systems, reference)),
+            ("notes", "Notes that cost most", notes),
+            ("method", "How it was measured", method),
+        ],
+        progress,
+    )
     said = " ".join(
         f"{name}: {found.evaluation.decisions()}"
-        if len(measuring.systems) > 1
+        if len(systems) > 1
         else found.evaluation.decisions()
-        for name, found in measuring.systems.items()
+        for name, found in systems.items()
     )
-    return (
-        f"{said} Compared: {who} against {first.reference_annotator}, "
+    lead = (
+        f"{said} Compared: {', '.join(systems)} against {first.reference_annotator}, "
         f"{counted(first.coverage.n_notes, 'note')} of {counted(len(measuring.cases), 'case')}, "
         f"{counted(len(first.characters.by('feature')), 'feature')}, "
         f"{counted(first.coverage.n_rows, 'judged row')}."
     )
+    warnings = [
+        f"{name}: {warning}" for name, f in systems.items() for warning in f.evaluation.warnings()
+    ]
+    return Report("Evaluation", chapters, lead, warnings)
 
 
-def _headline(measuring: Measuring) -> str:
+def _headline(measuring: Measuring) -> list[Block]:
     everybody = measuring.everybody
     lines: list[list[Value]] = []
     for path, name in LABELS.items():
@@ -149,24 +199,15 @@ def _headline(measuring: Measuring) -> str:
     ]
     more = ["System", "Characters: Jaccard", "Characters: kappa", "Presence: accuracy",
             "Presence: kappa", "Presence: specificity"]  # fmt: skip
-    return (
-        paragraph(said)
-        + html_table(header, lines, caption=caption, sortable=False)
-        + folded(
-            "Further measures, and how spans met",
-            html_table(more, others, caption="Further measures.", sortable=False)
-            + span_table(everybody),
-        )
-    )
+    further = [TableBlock("Further measures.", more, others), span_table(everybody)]
+    return [
+        Paragraph(said),
+        TableBlock(caption, header, lines),
+        Fold("Further measures, and how spans met", further),
+    ]
 
 
-def _cases(measuring: Measuring) -> str:
-    paths = [("characters",), ("presence",)]
-    drawn = "".join(case_figure(measuring, path) for path in paths)
-    return drawn + folded("The same in a table", case_values_table(measuring, paths))
-
-
-def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> str:
+def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> list[Block]:
     figures = []
     for name, found in systems.items():
         by_note = found.evaluation.presence.by("note")
@@ -179,37 +220,10 @@ def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> str:
         who = found.evaluation.reference_annotator
         svg = confusion_plot(counts, labels, sides=(who, name))
         weighted = "" if found.weights is None else " Counts are weighted by the design."
-        figures.append(figure(svg, f"Rows (a note and a feature) by presence: {name}.{weighted}"))
+        said = f"Rows (a note and a feature) by presence: {name}.{weighted}"
+        figures.append(Figure("", svg, said))
     said = "Every judged row, by whether each side has the feature in the note; errors are hatched."
-    return paragraph(said) + figure_row(figures)
-
-
-def _scores(systems: Mapping[str, EvaluationWithIntervals], reference: Corpus) -> str:
-    return "".join(
-        difference_figure(
-            *presence_scores(found.evaluation, reference),
-            (found.evaluation.reference_annotator, name),
-            found.settings.confidence,
-        )
-        for name, found in systems.items()
-    )
-
-
-def _notes(
-    systems: Mapping[str, EvaluationWithIntervals],
-    reference: Corpus,
-    predicted: Mapping[str, Corpus],
-    worst: int,
-) -> str:
-    limit = worst if len(systems) == 1 else max(worst // len(systems), min(worst, MIN_NOTES))
-    parts = []
-    for name, found in systems.items():
-        sides = Sides(found.evaluation.reference_annotator, name)
-        source = MarkSource(found.evaluation, reference, predicted[name], sides)
-        if len(systems) > 1:
-            parts.append(paragraph(name, class_="subhead"))
-        parts.append(costly_notes([source], limit))
-    return "".join(parts)
+    return [Paragraph(said), FigureRow(figures)]
 
 
 #: Features shown for each system.
@@ -233,30 +247,72 @@ _FIGURE = (
 )
 
 
-def calibration_section(systems: Mapping[str, EvaluationWithIntervals], corpus: Corpus) -> str:
-    """Return diagrams and tables of the systems that state probabilities; "" where none does."""
+def calibration_section(
+    systems: Mapping[str, EvaluationWithIntervals], corpus: Corpus
+) -> list[Block]:
+    """Return diagrams and tables of the systems that state probabilities, if any does."""
     found = {name: one.calibration for name, one in systems.items() if one.calibration is not None}
     if not found:
-        return ""
+        return []
     confidence = f"{100 * next(iter(systems.values())).settings.confidence:g} %"
-    drawn = [figure(_diagram(name, one), f"Reliability: {name}.") for name, one in found.items()]
-    parts = [
-        paragraph(_SAID),
-        _overall({name: (found[name], systems[name]) for name in found}, confidence),
-        _curves({name: one.ranking for name, one in systems.items()}, confidence),
-        figure_row(drawn),
-        paragraph(_FIGURE.format(confidence=confidence), class_="aside"),
-        *(_worst(name, one, corpus) for name, one in found.items()),
-        folded("The diagrams in numbers", "".join(_bins(name, one) for name, one in found.items())),
+    drawn = []
+    for name, one in found.items():
+        bins = [PlotBin(b.probability, b.present, b.n_rows, (b.low, b.high)) for b in one.bins]
+        values, n_rows = one.overall.values, one.overall.n_rows
+        svg = reliability_diagram(
+            name, bins, brier=values["brier"], ece=values["ece"], n_rows=n_rows
+        )
+        drawn.append(Figure("", svg, f"Reliability: {name}."))
+
+    lines: list[list[Value]] = []
+    for name, one in found.items():
+        n_rows = systems[name].evaluation.coverage.n_rows
+        some = counted(one.overall.n_rows, "row")
+        lines.append(
+            [
+                name,
+                some if one.overall.n_rows == n_rows else f"{some} of {n_rows:,}",
+                *(one.estimates[value] for value in ("brier", "brier_skill", "ece")),
+                one.overall.ece_by_chance,
+                one.overall.values["mean_probability"],
+                one.overall.values["share_present"],
+            ]
+        )
+    header = ["System", "Rows with a probability", "Brier score", "Brier skill", "ECE",
+              "ECE by chance", "Mean probability", "Share present"]  # fmt: skip
+    caption = (
+        f"Probabilities of presence, all features together, with {confidence} intervals by note."
+    )
+
+    numbers = [
+        TableBlock(
+            name,
+            ["Probability", "Rows", "Mean probability", "Share present"],
+            [
+                [Cell(f"{b.low:.1f} to {b.high:.1f}", b.low), b.n_rows, b.probability, b.present]
+                for b in one.bins
+            ],
+            sortable=True,
+        )
+        for name, one in found.items()
     ]
-    return folded("Calibration and ranking of the probabilities", "".join(parts))
+    blocks: list[Block] = [
+        Paragraph(_SAID),
+        TableBlock(caption, header, lines),
+        *_curves({name: one.ranking for name, one in systems.items()}, confidence),
+        FigureRow(drawn),
+        Paragraph(_FIGURE.format(confidence=confidence), "aside"),
+        *(_worst(name, one, corpus) for name, one in found.items()),
+        Fold("The diagrams in numbers", numbers),
+    ]
+    return [Fold("Calibration and ranking of the probabilities", blocks)]
 
 
-def _curves(found: Mapping[str, Ranking | None], confidence: str) -> str:
+def _curves(found: Mapping[str, Ranking | None], confidence: str) -> list[Block]:
     """Return ROC and precision-recall curves of the systems that have them, with their areas."""
     known = {name: one for name, one in found.items() if one is not None}
     if not known:
-        return ""
+        return []
     first = next(iter(known.values()))
     roc, recall = (
         [
@@ -288,10 +344,10 @@ def _curves(found: Mapping[str, Ranking | None], confidence: str) -> str:
         ),
     ]  # fmt: skip
     figures = [
-        figure(drawing, f"{title}. {text} ({confidence} intervals by note).")
+        Figure("", drawing, f"{title}. {text} ({confidence} intervals by note).")
         for drawing, (title, text) in zip(drawings, said.items(), strict=True)
     ]
-    return figure_row(figures)
+    return [FigureRow(figures)]
 
 
 def reliability_diagram(
@@ -307,49 +363,14 @@ def reliability_diagram(
     return reliability_plot(bins, labels)
 
 
-def _diagram(name: str, found: CalibrationResult) -> str:
-    bins = [
-        PlotBin(one.probability, one.present, one.n_rows, (one.low, one.high)) for one in found.bins
-    ]
-    whole = found.overall
-    return reliability_diagram(
-        name, bins, brier=whole.values["brier"], ece=whole.values["ece"], n_rows=whole.n_rows
-    )
-
-
-def _overall(
-    found: Mapping[str, tuple[CalibrationResult, EvaluationWithIntervals]], confidence: str
-) -> str:
-    lines: list[list[Value]] = []
-    for name, (one, system) in found.items():
-        n_rows = system.evaluation.coverage.n_rows
-        some = counted(one.overall.n_rows, "row")
-        lines.append(
-            [
-                name,
-                some if one.overall.n_rows == n_rows else f"{some} of {n_rows:,}",
-                *(one.estimates[value] for value in ("brier", "brier_skill", "ece")),
-                one.overall.ece_by_chance,
-                one.overall.values["mean_probability"],
-                one.overall.values["share_present"],
-            ]
-        )
-    header = ["System", "Rows with a probability", "Brier score", "Brier skill", "ECE",
-              "ECE by chance", "Mean probability", "Share present"]  # fmt: skip
-    caption = (
-        f"Probabilities of presence, all features together, with {confidence} intervals by note."
-    )
-    return html_table(header, lines, caption=caption, sortable=False)
-
-
-def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> str:
+def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> Block:
     enough = {i: one for i, one in found.features.items() if one.n_rows >= MIN_ROWS}
     order = sorted(enough, key=lambda i: (-enough[i].beyond_chance, i))
     shown = [i for i in order[:WORST] if enough[i].beyond_chance > 0]
     if not shown:
-        return paragraph(
+        return Paragraph(
             f"{name}: no feature with {MIN_ROWS} rows or more has an ECE above that of chance.",
-            class_="aside",
+            "aside",
         )
     names = case_names(corpus)
     caption = (
@@ -363,18 +384,4 @@ def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> str:
     for feature, one in ((corpus.feature(i), enough[i]) for i in shown):
         values = [one.values[v] for v in ("mean_probability", "share_present", "brier", "ece")]
         lines.append([feature.text, names[feature.case], one.n_rows, *values, one.ece_by_chance])
-    return html_table(header, lines, caption=caption)
-
-
-def _bins(name: str, found: CalibrationResult) -> str:
-    lines: Sequence[Sequence[Value]] = [
-        [
-            Cell(f"{one.low:.1f} to {one.high:.1f}", one.low),
-            one.n_rows,
-            one.probability,
-            one.present,
-        ]
-        for one in found.bins
-    ]
-    header = ["Probability", "Rows", "Mean probability", "Share present"]
-    return html_table(header, lines, caption=name)
+    return TableBlock(caption, header, lines, sortable=True)

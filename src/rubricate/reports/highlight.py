@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import pairwise
 from typing import Literal
@@ -27,6 +27,22 @@ class NoteMark:
     side: Side
     spans: tuple[Span, ...]
     remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedRow:
+    """One feature of a note: both sides' marks, and the characters only one of them marked."""
+
+    number: int
+    feature: str
+    marks: tuple[NoteMark, ...]
+    n_false: int
+    n_missed: int
+
+    @property
+    def n_wrong(self) -> int:
+        """Characters that one side marked and the other did not."""
+        return self.n_false + self.n_missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +90,24 @@ def cut_pieces(length: int, marks: Sequence[NoteMark]) -> list[Piece]:
     pieces = [Piece(a, b) for a, b in pairwise(cuts)]
     at = {piece.start: i for i, piece in enumerate(pieces)}
     for k, mark in enumerate(marks):
+        side: State = "missed" if mark.side == "reference" else "false"
         for span in mark.spans:
             i = at[span.start]
             while i < len(pieces) and pieces[i].start < span.end:
-                _cover(pieces[i], mark, k)
+                piece = pieces[i]
+                before = piece.states.get(mark.number, side)
+                piece.states[mark.number] = side if before == side else "hit"
+                token = f"{mark.number}{mark.side[0]}{k}"
+                if token not in piece.tokens:
+                    piece.tokens.append(token)
+                if mark.remark:
+                    piece.remarks[mark.number] = mark.remark
                 i += 1
     for start, badge in _badges(marks):
         pieces[at[start]].badges.append(badge)
     for piece in pieces:
         piece.badges.sort(key=lambda badge: int(badge.strip("…")))
     return pieces
-
-
-def _cover(piece: Piece, mark: NoteMark, k: int) -> None:
-    side: State = "missed" if mark.side == "reference" else "false"
-    before = piece.states.get(mark.number, side)
-    piece.states[mark.number] = side if before == side else "hit"
-    token = f"{mark.number}{mark.side[0]}{k}"
-    if token not in piece.tokens:
-        piece.tokens.append(token)
-    if mark.remark:
-        piece.remarks[mark.number] = mark.remark
 
 
 def _badges(marks: Sequence[NoteMark]) -> Iterator[tuple[int, str]]:
@@ -178,7 +191,16 @@ def highlight_excerpt(
     flat = text.translate({ord(c): " " for c in "\r\n\t\x0b\x0c\x85\u2028\u2029"})
     parts: list[str] = []
     for window in merge_spans(wide):
-        own = [_cut(piece, window) for piece in pieces if piece.start < window.end]
+        own = [
+            replace(
+                piece,
+                start=max(piece.start, window.start),
+                end=min(piece.end, window.end),
+                badges=[],
+            )
+            for piece in pieces
+            if piece.start < window.end
+        ]
         drawn = _draw(flat, [p for p in own if p.start < p.end], marks, sides or Sides())
         before = "…&nbsp;" if window.start > 0 and not parts else ""
         after = "&nbsp;…" if window.end < len(text) else ""
@@ -197,6 +219,36 @@ def legend_html(sides: Sides | None = None) -> str:
         f'<p class="legend">{shown}<span><i>3</i> the feature’s number</span>'
         "<span><i>3…</i> <i>…3</i> fragments of one annotation</span></p>"
     )
+
+
+def marked_note_html(text: str, rows: Sequence[MarkedRow], sides: Sides) -> str:
+    """Return a note with its marks, and a table of the features in which the sides differ."""
+    body = highlight_note(text, [mark for row in rows for mark in row.marks], sides=sides)
+    lines = []
+    for row in sorted(rows, key=lambda row: -row.n_wrong):
+        if not row.n_wrong:
+            continue
+        remarks = sorted({mark.remark for mark in row.marks if mark.remark})
+        why = f'<span class="ci">{escape("; ".join(remarks))}</span>' if remarks else ""
+        lines.append(
+            f'<tr data-f="{row.number}"><th scope="row" class="n">{row.number}</th>'
+            f"<td>{escape(row.feature)}</td>"
+            f"<td>{highlight_excerpt(text, row.marks, sides=sides)}{why}</td>"
+            f'<td class="n">{row.n_missed:,}</td><td class="n">{row.n_false:,}</td></tr>'
+        )
+    table = (
+        '<div class="scroll"><table><thead><tr><th class="n" scope="col">#</th>'
+        '<th scope="col">Feature</th><th scope="col">In the note</th>'
+        f'<th class="n" scope="col">{escape(sides.reference)} only</th>'
+        f'<th class="n" scope="col">{escape(sides.predicted)} only</th></tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+    same = [str(row.number) for row in rows if not row.n_wrong and row.marks]
+    absent = [str(row.number) for row in rows if not row.marks]
+    said = [f"The same on both sides: {', '.join(same)}."] if same else []
+    said += [f"Absent on both sides: {', '.join(absent)}."] if absent else []
+    after = f'<p class="aside">{" ".join(said)}</p>' if said else ""
+    return f"<div data-note>{body}{table}{after}</div>"
 
 
 def _widened(text: str, span: Span, context: int) -> Span:
@@ -235,14 +287,6 @@ def _draw(text: str, pieces: Sequence[Piece], marks: Sequence[NoteMark], sides: 
             f' data-a="{" ".join(piece.tokens)}"{badge} title="{escape(said)}">{words}</mark>'
         )
     return "".join(parts)
-
-
-def _cut(piece: Piece, window: Span) -> Piece:
-    """Return the part of a piece inside a window, without its badges."""
-    return Piece(
-        max(piece.start, window.start), min(piece.end, window.end),
-        piece.states, piece.tokens, piece.remarks,
-    )  # fmt: skip
 
 
 def _escaped(text: str, start: int, end: int) -> str:

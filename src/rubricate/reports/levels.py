@@ -9,7 +9,8 @@ from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.evaluation import LABELS
 from rubricate.evaluation.estimates import EvaluationWithIntervals
-from rubricate.reports.page import Value, facts_table, figures, folded, html_table, paragraph
+from rubricate.reports.blocks import Block, FactsBlock, Figure, Fold, Paragraph, TableBlock
+from rubricate.reports.page import Value
 from rubricate.reports.plots import (
     ForestGroup,
     ForestRow,
@@ -116,7 +117,7 @@ def case_series(
     return [series(name, found) for name, found in measuring.systems.items()], human
 
 
-def case_figure(measuring: Measuring, path: Path) -> str:
+def case_figure(measuring: Measuring, path: Path) -> list[Figure]:
     """Return values by case: each system, and the annotators' line where it is known."""
     cases, names = measuring.cases, case_names(measuring.corpus)
     series, human = case_series(measuring, path, cases)
@@ -134,7 +135,7 @@ def case_figure(measuring: Measuring, path: Path) -> str:
     return figures(drawn, said)
 
 
-def case_values_table(measuring: Measuring, paths: Sequence[Path]) -> str:
+def case_values_table(measuring: Measuring, paths: Sequence[Path]) -> TableBlock:
     """Return F1 with intervals, one line per case, one column per system and measure."""
     names, columns = case_names(measuring.corpus), []
     for path in paths:
@@ -149,26 +150,46 @@ def case_values_table(measuring: Measuring, paths: Sequence[Path]) -> str:
         for case in measuring.cases
     ]
     header = ["Case", "Notes", *(f"{name} F1" for name, _ in columns)]
-    return html_table(header, lines, caption="F1 by case, with intervals by note.")
+    return TableBlock("F1 by case, with intervals by note.", header, lines, sortable=True)
 
 
-def feature_section(measuring: Measuring) -> str:
+def feature_section(measuring: Measuring) -> list[Block]:
     """Return forest plots of the features' characters F1, by case, and a table of all of them.
 
     Up to `MAX_FEATURES` features are all drawn, one plot per case; of more, the worst.
     """
-    groups = _feature_groups(measuring)
+    points = [
+        found.by_group("characters", level="features") for found in measuring.systems.values()
+    ]
+    titles = case_names(measuring.corpus)
+    found = next(iter(measuring.systems.values())).evaluation.presence.by("feature")
+    n_present = found.values[:, 0] + found.values[:, 2]
+    present = dict(zip(found.ids, n_present.tolist(), strict=True))
+    groups: tuple[ForestGroup, ...] = ()
+    for rubric in measuring.corpus.rubrics:
+        rows = tuple(
+            ForestRow(
+                feature.text,
+                tuple(own.get(feature.id, UNDEFINED) for own in points),
+                "" if len(points) == 1 else f"in {present[feature.id]} notes",
+            )
+            for feature in rubric
+            if any(feature.id in own for own in points)
+        )
+        if rows:
+            groups += (ForestGroup(titles[rubric.case], rows),)
+
     n_features = sum(len(group.rows) for group in groups)
     first_name, first = next(iter(measuring.systems.items()))
     whole = first.overall("characters")
     guide = Guide(whole.value, f"{first_name}, all features: {whole.value:.3f}")
     names = list(measuring.systems)
     ends = limits(p for group in groups for row in group.rows for p in row.points)
-    parts = []
+    blocks: list[Block] = []
     if n_features > MAX_FEATURES:
         groups, left_out = worst_rows(groups, WORST_FEATURES)
-        parts.append(
-            paragraph(
+        blocks.append(
+            Paragraph(
                 f"Of {n_features:,} features the {n_features - left_out} with the lowest F1 of "
                 f"{first_name} are drawn; the other {left_out:,} are in the table."
             )
@@ -182,88 +203,11 @@ def feature_section(measuring: Measuring) -> str:
         )
         svgs.append(forest_plot(some, names, labels, guide=guide, span=ends, label_width=room))
     said = f"Characters F1 by feature with {measuring.confidence} intervals by note."
-    parts.append(figures(svgs, said))
-    parts.append(folded(f"All {n_features:,} features in a table", _feature_table(measuring)))
-    return "".join(parts)
+    blocks += figures(svgs, said)
 
-
-def span_table(everybody: Mapping[str, EvaluationWithIntervals]) -> str:
-    """Return a table of matched, partial, missed and spurious spans, counted as nervaluate does."""
-    names = ("correct", "partial", "missed", "spurious", "strict_f1", "f1")
-    lines: list[list[Value]] = []
-    for who, found in everybody.items():
-        met = found.evaluation.span_outcomes()
-        lines.append([who, *(met[name] for name in names)])
-    caption = (
-        "How spans met: the same; in part (nervaluate’s “incorrect” where ends must be equal, "
-        "“partial” where they need not); missed; spurious. F1 where a part counts nothing, and "
-        "where it counts half."
-    )
-    header = ["System", "The same", "In part", "Missed", "Spurious", "F1, strict", "F1, partial"]
-    return html_table(header, lines, caption=caption, sortable=False)
-
-
-def method_section(
-    systems: Mapping[str, EvaluationWithIntervals],
-    inputs: Mapping[str, str],
-    human: EvaluationWithIntervals | None = None,
-) -> str:
-    """Return rules, settings, coverage and inputs as HTML."""
-    parts = [paragraph(RULES)]
-    for name, found in systems.items():
-        parts.append(facts_table(measuring_facts(found), caption=name))
-    if human is not None:
-        facts = {**measuring_facts(human), "compared": EVERY_PAIR}
-        parts.append(facts_table(facts, caption="annotators"))
-    parts.append(facts_table({"rubricate": __version__, **inputs}, caption="Version and inputs"))
-    return "".join(parts)
-
-
-def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
-    """Return the settings and coverage of an evaluation."""
-    evaluation, coverage, settings = found.evaluation, found.evaluation.coverage, found.settings
-    return {
-        "compared": f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}",
-        "notes, rows": f"{coverage.n_notes:,} notes, {coverage.n_rows:,} rows",
-        "rows without prediction": f"{coverage.n_missing_rows:,} rows, "
-        f"{coverage.n_missing_notes:,} whole notes",
-        "left out": f"{coverage.n_unjudged_rows:,} predicted rows the reference did not judge, "
-        f"{coverage.n_unknown_rows:,} of unknown notes or features",
-        "span protocol": f"{evaluation.protocol}, by {evaluation.unit}",
-        "intervals": f"bootstrap by note, {settings.method}, {100 * settings.confidence:g} %, "
-        f"{settings.resamples:,} resamples, seed {settings.seed}; about "
-        f"{settings.population.replace('-', ' ')}",
-        "weights": "none" if found.weights is None else "by the sampling design",
-    }
-
-
-def _feature_groups(measuring: Measuring) -> tuple[ForestGroup, ...]:
-    points = [
-        found.by_group("characters", level="features") for found in measuring.systems.values()
-    ]
-    names = case_names(measuring.corpus)
-    present = _n_present(measuring)
-    groups = []
-    for rubric in measuring.corpus.rubrics:
-        rows = tuple(
-            ForestRow(
-                feature.text,
-                tuple(own.get(feature.id, UNDEFINED) for own in points),
-                "" if len(points) == 1 else f"in {present[feature.id]} notes",
-            )
-            for feature in rubric
-            if any(feature.id in own for own in points)
-        )
-        if rows:
-            groups.append(ForestGroup(names[rubric.case], rows))
-    return tuple(groups)
-
-
-def _feature_table(measuring: Measuring) -> str:
     everybody = measuring.everybody
     characters = {name: f.by_group("characters", level="features") for name, f in everybody.items()}
     presence = {name: f.by_group("presence", level="features") for name, f in everybody.items()}
-    present = _n_present(measuring)
     lines: list[list[Value]] = [
         [
             feature.text,
@@ -282,11 +226,60 @@ def _feature_table(measuring: Measuring) -> str:
         *(f"Characters F1: {name}" for name in characters),
         *(f"Presence F1: {name}" for name in presence),
     ]
-    return html_table(header, lines)
+    table = TableBlock("", header, lines, sortable=True)
+    return [*blocks, Fold(f"All {n_features:,} features in a table", [table])]
 
 
-def _n_present(measuring: Measuring) -> dict[str, int]:
-    """Return in how many notes the reference has each feature."""
-    table = next(iter(measuring.systems.values())).evaluation.presence.by("feature")
-    counts = table.values[:, 0] + table.values[:, 2]
-    return dict(zip(table.ids, counts.tolist(), strict=True))
+def figures(svgs: Sequence[str], caption: str) -> list[Figure]:
+    """Return drawings that belong together, each on its own, the caption under the last."""
+    return [
+        Figure("", svg, caption if place == len(svgs) else "") for place, svg in enumerate(svgs, 1)
+    ]
+
+
+def span_table(everybody: Mapping[str, EvaluationWithIntervals]) -> TableBlock:
+    """Return a table of matched, partial, missed and spurious spans, counted as nervaluate does."""
+    names = ("correct", "partial", "missed", "spurious", "strict_f1", "f1")
+    lines: list[list[Value]] = []
+    for who, found in everybody.items():
+        met = found.evaluation.span_outcomes()
+        lines.append([who, *(met[name] for name in names)])
+    caption = (
+        "How spans met: the same; in part (nervaluate’s “incorrect” where ends must be equal, "
+        "“partial” where they need not); missed; spurious. F1 where a part counts nothing, and "
+        "where it counts half."
+    )
+    header = ["System", "The same", "In part", "Missed", "Spurious", "F1, strict", "F1, partial"]
+    return TableBlock(caption, header, lines)
+
+
+def method_section(
+    systems: Mapping[str, EvaluationWithIntervals],
+    inputs: Mapping[str, str],
+    human: EvaluationWithIntervals | None = None,
+) -> list[Block]:
+    """Return rules, settings, coverage and inputs."""
+    blocks: list[Block] = [Paragraph(RULES)]
+    blocks += [FactsBlock(measuring_facts(found), name) for name, found in systems.items()]
+    if human is not None:
+        facts = {**measuring_facts(human), "compared": EVERY_PAIR}
+        blocks.append(FactsBlock(facts, "annotators"))
+    return [*blocks, FactsBlock({"rubricate": __version__, **inputs}, "Version and inputs")]
+
+
+def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
+    """Return the settings and coverage of an evaluation."""
+    evaluation, coverage, settings = found.evaluation, found.evaluation.coverage, found.settings
+    return {
+        "compared": f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}",
+        "notes, rows": f"{coverage.n_notes:,} notes, {coverage.n_rows:,} rows",
+        "rows without prediction": f"{coverage.n_missing_rows:,} rows, "
+        f"{coverage.n_missing_notes:,} whole notes",
+        "left out": f"{coverage.n_unjudged_rows:,} predicted rows the reference did not judge, "
+        f"{coverage.n_unknown_rows:,} of unknown notes or features",
+        "span protocol": f"{evaluation.protocol}, by {evaluation.unit}",
+        "intervals": f"bootstrap by note, {settings.method}, {100 * settings.confidence:g} %, "
+        f"{settings.resamples:,} resamples, seed {settings.seed}; about "
+        f"{settings.population.replace('-', ' ')}",
+        "weights": "none" if found.weights is None else "by the sampling design",
+    }

@@ -8,42 +8,86 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from rubricate.display import DASH, shown_number, shown_p
-from rubricate.files import packaged_text, whole_output
-from rubricate.outputs import PAGE
-from rubricate.progress import Progress, silent, watched
+from rubricate.files import packaged_text
 from rubricate.reports.plots.data import Point
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell whose look and order differ."""
+class Link:
+    """Words that lead to an address."""
 
-    html: str
+    words: str
+    address: str
+
+
+#: Plain text, or text with links.
+Text = str | Sequence[str | Link]
+
+
+def text_html(text: Text) -> str:
+    """Return text as safe HTML.
+
+    >>> text_html(["see ", Link("a<b", "#x&y"), "."])
+    'see <a href="#x&amp;y">a&lt;b</a>.'
+    """
+    if isinstance(text, str):
+        return escape(text)
+    return "".join(
+        escape(part)
+        if isinstance(part, str)
+        else f'<a href="{escape(part.address)}">{escape(part.words)}</a>'
+        for part in text
+    )
+
+
+def plain_text(text: Text) -> str:
+    """Return the words of a text.
+
+    >>> plain_text(["see ", Link("a", "#x"), "."])
+    'see a.'
+    """
+    if isinstance(text, str):
+        return text
+    return "".join(part if isinstance(part, str) else part.words for part in text)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell whose look and order differ; what is ``under`` it stands in small type."""
+
+    text: Text
     sort: float | str = ""
     number: bool = False
+    under: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Placeholder for text that a person must still write."""
+
+    text: str
 
 
 #: What a line of a table may hold.
-Value = str | int | float | None | Point | Cell
+Value = str | int | float | None | Point | Cell | Open
 
 
 def p_cell(p: float | None) -> Cell | None:
     """Return a cell with a p value, in the order of the values.
 
     >>> p_cell(1e-9), p_cell(None)
-    (Cell(html='&lt;0.001', sort=1e-09, number=True), None)
+    (Cell(text='<0.001', sort=1e-09, number=True, under=''), None)
     """
     if p is None or math.isnan(p):
         return None
-    return Cell(escape(shown_p(p)), p, number=True)
+    return Cell(shown_p(p), p, number=True)
 
 
 def html_table(
@@ -65,7 +109,11 @@ def html_table(
     if not body and not foot:
         return f'<p class="empty">{escape(empty)}</p>'
     right = [
-        all(_is_number(line[i]) for line in body + foot if line[i] not in (None, ""))
+        all(
+            value.number if isinstance(value, Cell) else not isinstance(value, str | Open)
+            for value in (line[i] for line in body + foot)
+            if value not in (None, "")
+        )
         for i in range(len(header))
     ]
     heads = "".join(
@@ -99,7 +147,7 @@ def number_text(value: float | int | None) -> str:
 def mean_sd(mean: float | None, sd: float | None) -> Cell:
     """Return ``mean (SD)``, as papers print it.
 
-    >>> mean_sd(0.576, 0.301).html, mean_sd(None, None).html
+    >>> mean_sd(0.576, 0.301).text, mean_sd(None, None).text
     ('0.576 (0.301)', '–')
     """
     if mean is None or not math.isfinite(mean):
@@ -136,7 +184,10 @@ def _line(line: Sequence[Value], right: Sequence[bool]) -> str:
 def _shown(value: Value) -> tuple[str, Any]:
     """Return HTML and what to sort by, where that is not the text itself."""
     if isinstance(value, Cell):
-        return value.html, value.sort
+        under = f'<span class="ci">{escape(value.under)}</span>' if value.under else ""
+        return text_html(value.text) + under, value.sort
+    if isinstance(value, Open):
+        return f"<mark>OPEN</mark> {escape(value.text)}", ""
     if isinstance(value, Point):
         if not value.is_defined:
             return DASH, "nan"
@@ -147,10 +198,6 @@ def _shown(value: Value) -> tuple[str, Any]:
         return escape(value), None
     known = value is not None and math.isfinite(value)
     return number_text(value), value if known else "nan"
-
-
-def _is_number(value: Value) -> bool:
-    return value.number if isinstance(value, Cell) else not isinstance(value, str)
 
 
 def _class(right: bool) -> str:
@@ -166,27 +213,12 @@ class Section:
     body: str
 
 
-def make_sections(
-    parts: Sequence[tuple[str, str, Callable[[], str]]], progress: Progress = silent
-) -> list[Section]:
-    """Make sections one after the other from (anchor, title, body); empty ones are left out.
-
-    >>> [s.anchor for s in make_sections([("a", "A", lambda: "x"), ("b", "B", lambda: "")])]
-    ['a']
-    """
-    made = [
-        Section(anchor, title, body())
-        for anchor, title, body in watched(parts, progress, "report", len(parts))
-    ]
-    return [section for section in made if section.body]
-
-
 def render_page(
     title: str,
     sections: Sequence[Section],
     *,
     lead: str = "",
-    warnings: Sequence[str] = (),
+    warnings: Sequence[Text] = (),
     footer: str = "",
 ) -> str:
     """Return a whole HTML page: no network, no fonts, no files beside it.
@@ -206,7 +238,7 @@ def render_page(
         style=template_text("report.css"),
         script=packaged_text("reports", "built", "report.js"),
         lead=lead,
-        warnings=list(warnings),
+        warnings=[Markup(text_html(warning)) for warning in warnings],
         footer=footer,
         sections=[(s.anchor, s.title, Markup(s.body)) for s in sections],
     )
@@ -226,27 +258,14 @@ def fill_template(name: str, *, title: str, style: str, script: str, **values: A
     return str(page.render(title=title, **inside, **hashes, **values))
 
 
-def write_report(folder: Path, page: str, *, overwrite: bool = False) -> Path:
-    """Write a page to ``folder/index.html`` and return that path; nothing else is touched.
-
-    >>> import tempfile
-    >>> write_report(Path(tempfile.mkdtemp()) / "report", render_page("Empty", [])).name
-    'index.html'
-    """
-    target = folder / "index.html"
-    with whole_output(target, overwrite=overwrite, kind=PAGE) as place:
-        place.write_text(page, encoding="utf-8", newline="")
-    return target
-
-
-def paragraph(text: str, *, class_: str = "") -> str:
+def paragraph(text: Text, *, class_: str = "") -> str:
     """Return an escaped paragraph.
 
     >>> paragraph("1 < 2")
     '<p>1 &lt; 2</p>'
     """
     named = f' class="{escape(class_)}"' if class_ else ""
-    return f"<p{named}>{escape(text)}</p>"
+    return f"<p{named}>{text_html(text)}</p>"
 
 
 def figure(svg: str, caption: str) -> str:
@@ -256,19 +275,6 @@ def figure(svg: str, caption: str) -> str:
         + (f"<figcaption>{escape(caption)}</figcaption>" if caption else "")
         + "</figure>"
     )
-
-
-def figures(svgs: Sequence[str], caption: str) -> str:
-    """Return drawings that belong together, each on its own, the caption under the last."""
-    if not svgs:
-        return ""
-    *first, last = svgs
-    return "".join(figure(svg, "") for svg in first) + figure(last, caption)
-
-
-def figure_row(parts: Sequence[str]) -> str:
-    """Return small figures beside each other."""
-    return f'<div class="row">{"".join(parts)}</div>'
 
 
 def folded(summary: str, body: str, *, is_open: bool = False, in_print: bool = False) -> str:

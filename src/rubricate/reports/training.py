@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,18 +10,20 @@ from rubricate import __version__
 from rubricate.display import counted, shown_number
 from rubricate.errors import InputError
 from rubricate.matchers.training_report import Course, TrainingReport
-from rubricate.reports.evaluation import reliability_diagram
-from rubricate.reports.page import (
-    Value,
-    facts_table,
-    figure,
-    figure_row,
-    folded,
-    html_table,
-    make_sections,
-    paragraph,
-    render_page,
+from rubricate.reports.blocks import (
+    Block,
+    FactsBlock,
+    Figure,
+    FigureRow,
+    Fold,
+    Paragraph,
+    Report,
+    TableBlock,
+    make_chapters,
+    to_html,
 )
+from rubricate.reports.evaluation import reliability_diagram
+from rubricate.reports.page import Value
 from rubricate.reports.plots import Guide, Labels, Line, PlotBin, Point, curve_plot
 from rubricate.stats import proportion_limits
 from rubricate.stats.calibration import Reliability
@@ -42,7 +44,7 @@ def training_page(
     facts: Mapping[str, str] | None = None,
     title: str = "Training",
 ) -> str:
-    """Return one self-contained HTML page about how a matcher was trained.
+    """Return one self-contained HTML page about a training; see `training_report`.
 
     >>> from rubricate.matchers.training_report import Course, Look
     >>> looks = (Look(20, 0.9, 8.0, {"F1": 0.9}), Look(40, 0.4, 16.0, {"F1": 0.8}))
@@ -50,18 +52,38 @@ def training_page(
     >>> "m learned from 8 notes, with 2 held out; 40 steps in 16 s; step 20 was kept" in page
     True
     """
+    return to_html(
+        training_report(report, matcher=matcher, features=features, facts=facts, title=title)
+    )
+
+
+def training_report(
+    report: TrainingReport,
+    *,
+    matcher: str,
+    features: Mapping[str, str] | None = None,
+    facts: Mapping[str, str] | None = None,
+    title: str = "Training",
+) -> Report:
+    """Return the report about how a matcher was trained; ``features`` are their words by id."""
     if not report.courses or not all(course.looks for course in report.courses):
         raise InputError("the training left no measurements, so there is nothing to draw")
     whole = {**report.facts, **(facts or {}), "rubricate": __version__}
-    parts = [
-        ("notes", "Notes", lambda: _held_out(report)),
-        ("curves", "Curves", lambda: _curves(report)),
-        ("thresholds", "Thresholds", lambda: _thresholds(report, features or {})),
-        ("probabilities", "Probabilities", lambda: _probabilities(report)),
-        ("recipe", "Recipe", lambda: _recipe(report)),
-        ("method", "How it was made", lambda: facts_table(whole)),
-    ]
-    return render_page(title, make_sections(parts), lead=f"{matcher} {_lead(report)}")
+    recipe = {
+        name: shown_number(value, "g") if value is None or isinstance(value, float) else str(value)
+        for name, value in report.recipe.items()
+    }
+    chapters = make_chapters(
+        [
+            ("notes", "Notes", lambda: _held_out(report)),
+            ("curves", "Curves", lambda: _curves(report)),
+            ("thresholds", "Thresholds", lambda: _thresholds(report, features or {})),
+            ("probabilities", "Probabilities", lambda: _probabilities(report)),
+            ("recipe", "Recipe", lambda: [FactsBlock(recipe)] if recipe else []),
+            ("method", "How it was made", lambda: [FactsBlock(whole)]),
+        ]
+    )
+    return Report(title, chapters, f"{matcher} {_lead(report)}")
 
 
 def _lead(report: TrainingReport) -> str:
@@ -89,7 +111,7 @@ def _time(seconds: float | None) -> str:
     return f" in {seconds:.0f} s" if seconds < 180 else f" in {seconds / 60:.1f} min"
 
 
-def _held_out(report: TrainingReport) -> str:
+def _held_out(report: TrainingReport) -> list[Block]:
     """Return the notes of each network and what is kept, as a table."""
     names = _measure_names(report)
     lines: list[list[Value]] = []
@@ -108,17 +130,18 @@ def _held_out(report: TrainingReport) -> str:
     unit = report.unit.capitalize()
     header = ["Network", "Notes learned from", "Notes held out", f"{unit}s", f"{unit} kept",
               *(f"{name[:1].upper()}{name[1:]}" for name in names)]  # fmt: skip
-    table = html_table(header, lines, sortable=False)
+    blocks: list[Block] = [TableBlock("", header, lines)]
     if report.held_out:
         values = ", ".join(f"{name} {value:.3f}" for name, value in report.held_out.items())
-        table += paragraph(
+        said = (
             f"All notes held out together, with the thresholds below: {values}. The "
             f"{report.unit} and the thresholds were chosen on these notes, so the figures flatter."
         )
-    return table
+        blocks.append(Paragraph(said))
+    return blocks
 
 
-def _curves(report: TrainingReport) -> str:
+def _curves(report: TrainingReport) -> list[Block]:
     """Return loss and held-out measures against steps as drawings, and as a table."""
     losses = [
         _line(course, course.name, [(look.step, look.loss) for look in course.looks])
@@ -130,10 +153,27 @@ def _curves(report: TrainingReport) -> str:
     )
     labels = Labels(f"Loss against {report.unit}s", x=report.unit, y="loss", description=said)
     svg = curve_plot(losses, labels, guides=_guides(report), size=_SIZE)
-    parts = [figure(svg, f"Loss, {report.unit} by {report.unit}. {_KEPT}")]
-    measured = _measured_figures(report)
-    parts += measured or [paragraph(_NOTHING_HELD)]
-    return "".join(parts) + folded("The curves in numbers", _looks_table(report))
+    loss = Figure("", svg, f"Loss, {report.unit} by {report.unit}. {_KEPT}")
+    measured: Sequence[Block] = _measured_figures(report) or [Paragraph(_NOTHING_HELD)]
+
+    names = _measure_names(report)
+    timed = all(look.seconds is not None for one in report.courses for look in one.looks)
+    header = ["Network", report.unit.capitalize(), "Loss", *(["Seconds"] if timed else []),
+              *(f"{name[:1].upper()}{name[1:]}" for name in names), "Kept"]  # fmt: skip
+    lines: list[list[Value]] = [
+        [
+            course.name,
+            look.step,
+            look.loss,
+            *([round(look.seconds or 0.0)] if timed else []),
+            *(look.measured.get(name) for name in names),
+            "kept" if look.step == course.chosen else "",
+        ]
+        for course in report.courses
+        for look in course.looks
+    ]
+    table = TableBlock("", header, lines, sortable=True)
+    return [loss, *measured, Fold("The curves in numbers", [table])]
 
 
 def _measure_names(report: TrainingReport) -> list[str]:
@@ -150,7 +190,7 @@ def _guides(report: TrainingReport) -> list[Guide]:
     return [Guide(float(first.chosen), f"kept: {report.unit} {first.chosen}", axis="x")]
 
 
-def _measured_figures(report: TrainingReport) -> list[str]:
+def _measured_figures(report: TrainingReport) -> list[Figure]:
     """Return the drawings of held-out notes: one, or one per measure for several networks."""
     names = _measure_names(report)
     if not names:
@@ -179,7 +219,7 @@ def _measured_line(course: Course, measure: str, name: str) -> Line:
     return _line(course, name, [(look.step, look.measured[measure]) for look in looks])
 
 
-def _measured_figure(report: TrainingReport, lines: list[Line], measure: str, whose: str) -> str:
+def _measured_figure(report: TrainingReport, lines: list[Line], measure: str, whose: str) -> Figure:
     best = "; ".join(
         f"{one.name}: at best {max(p.value for p in one.points):.3f}" for one in lines if one.points
     )
@@ -187,53 +227,33 @@ def _measured_figure(report: TrainingReport, lines: list[Line], measure: str, wh
     labels = Labels(f"{measure} against {report.unit}s", x=report.unit, y=axis, description=best)
     svg = curve_plot(lines, labels, guides=_guides(report), shares=True, size=_SIZE)
     said = f"{measure[:1].upper()}{measure[1:]} {whose}, {report.unit} by {report.unit}. {_KEPT}"
-    return figure(svg, said)
+    return Figure("", svg, said)
 
 
-def _looks_table(report: TrainingReport) -> str:
-    names = _measure_names(report)
-    timed = all(look.seconds is not None for one in report.courses for look in one.looks)
-    header = ["Network", report.unit.capitalize(), "Loss", *(["Seconds"] if timed else []),
-              *(f"{name[:1].upper()}{name[1:]}" for name in names), "Kept"]  # fmt: skip
-    lines: list[list[Value]] = [
-        [
-            course.name,
-            look.step,
-            look.loss,
-            *([round(look.seconds or 0.0)] if timed else []),
-            *(look.measured.get(name) for name in names),
-            "kept" if look.step == course.chosen else "",
-        ]
-        for course in report.courses
-        for look in course.looks
-    ]
-    return html_table(header, lines)
-
-
-def _thresholds(report: TrainingReport, features: Mapping[str, str]) -> str:
+def _thresholds(report: TrainingReport, features: Mapping[str, str]) -> list[Block]:
     if not report.thresholds and not report.feature_thresholds:
-        return ""
+        return []
     common = {name: f"{value:.3f}" for name, value in report.thresholds.items()}
-    parts = [facts_table(common, caption="For features without a threshold of their own.")]
+    table = FactsBlock(common, "For features without a threshold of their own.")
     if not report.feature_thresholds:
         said = "No feature was held out often enough for a threshold of its own."
-        return "".join([*parts, paragraph(said, class_="aside")])
+        return [table, Paragraph(said, "aside")]
     lines: list[list[Value]] = [
         [features.get(feature, feature), value]
         for feature, value in report.feature_thresholds.items()
     ]
     caption = f"{counted(len(lines), 'feature')} with a threshold chosen on the notes held out."
-    parts.append(html_table(["Feature", "Present from probability"], lines, caption=caption))
-    return "".join(parts)
+    header = ["Feature", "Present from probability"]
+    return [table, TableBlock(caption, header, lines, sortable=True)]
 
 
-def _probabilities(report: TrainingReport) -> str:
+def _probabilities(report: TrainingReport) -> list[Block]:
     """Return the reliability of probabilities before and after they were calibrated."""
     if report.before is None or report.after is None:
-        return ""
+        return []
     sides = {"before": report.before, "after": report.after}
     drawn = [
-        figure(_diagram(name, one), f"{name.capitalize()} calibration.")
+        Figure("", _diagram(name, one), f"{name.capitalize()} calibration.")
         for name, one in sides.items()
     ]
     lines: list[list[Value]] = [
@@ -249,8 +269,7 @@ def _probabilities(report: TrainingReport) -> str:
         "what they say. Beneath, how many rows each bin has."
     )
     header = ["Calibration", "Rows", "Brier score", "ECE"]
-    table = html_table(header, lines, caption=caption, sortable=False)
-    return table + figure_row(drawn) + paragraph(said, class_="aside")
+    return [TableBlock(caption, header, lines), FigureRow(drawn), Paragraph(said, "aside")]
 
 
 def _diagram(name: str, found: Reliability) -> str:
@@ -266,11 +285,3 @@ def _diagram(name: str, found: Reliability) -> str:
     return reliability_diagram(
         f"{name} calibration", bins, brier=found.brier, ece=found.ece, n_rows=found.n_rows
     )
-
-
-def _recipe(report: TrainingReport) -> str:
-    shown = {
-        name: shown_number(value, "g") if value is None or isinstance(value, float) else str(value)
-        for name, value in report.recipe.items()
-    }
-    return facts_table(shown) if shown else ""

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 
 from rubricate.display import counted
 from rubricate.progress import Progress, silent
+from rubricate.reports.blocks import Block, Figure, Heading, Paragraph, TableBlock
+from rubricate.reports.page import Open
 from rubricate.stats import EstimateJson, Expected, Plan, Target
 from rubricate.stats.plans import PlanJson
-from rubricate.study.blocks import Block, Figure, Heading, Open, Paragraph, TableBlock
 from rubricate.study.evaluation import half_widths
 from rubricate.study.planning import Design, flow_plot, make_plan, plan_plot
 from rubricate.study.record import Study

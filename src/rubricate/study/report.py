@@ -10,20 +10,20 @@ from platform import python_version
 from rubricate import __version__
 from rubricate.display import shown_p
 from rubricate.progress import Progress, silent
-from rubricate.study.blocks import (
+from rubricate.reports.blocks import (
     NEEDED,
     Block,
     Chapter,
-    Figure,
     Listing,
-    Open,
     Paragraph,
+    Report,
     TableBlock,
-    Value,
+    figure_files,
     to_html,
     to_markdown,
     write_docx,
 )
+from rubricate.reports.page import Open, Value
 from rubricate.study.methods import Facts, flow_figure, methods_blocks
 from rubricate.study.record import STEP_FOLDERS, StepResult, Study, run_step
 from rubricate.study.results import results_blocks
@@ -190,20 +190,19 @@ def report_study(
             Chapter("STARD checklist", stard_blocks(facts)),
             Chapter("To repeat it", _repeat(study)),
         )
-        title = study.settings.name or "Study"
-        lead = study.settings.question
-        warnings = [*stale_warnings(study, "report"), *facts.warnings()]
-        page = to_html(title, lead, warnings, chapters)
-        (place / "report.html").write_text(page, encoding="utf-8", newline="")
-        text = to_markdown(title, lead, warnings, chapters)
-        (place / "report.md").write_text(text, encoding="utf-8", newline="")
-        files = ["report.html", "report.md"]
-        for block in (b for chapter in chapters for b in chapter.blocks):
-            if isinstance(block, Figure):
-                (place / f"{block.name}.svg").write_text(block.svg, encoding="utf-8", newline="")
-                files.append(f"{block.name}.svg")
+        report = Report(
+            study.settings.name or "Study",
+            chapters,
+            study.settings.question,
+            [*stale_warnings(study, "report"), *facts.warnings()],
+        )
+        texts = [("report.html", to_html(report)), ("report.md", to_markdown(report))]
+        texts += figure_files(report)
+        for name, text in texts:
+            (place / name).write_text(text, encoding="utf-8", newline="")
+        files = [name for name, _ in texts]
         if all(map(find_spec, NEEDED)):
-            write_docx(place / "report.docx", title, lead, warnings, chapters)
+            write_docx(place / "report.docx", report)
             files.insert(0, "report.docx")
         return {"files": files}
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rubricate.display import shown_p
+from rubricate.reports.blocks import Block, Figure, Heading, Paragraph, TableBlock, point
 from rubricate.reports.plots import ForestGroup, ForestRow, Labels, forest_plot
 from rubricate.stats import Estimate, true_f1_limits
-from rubricate.study.blocks import Block, Figure, Heading, Paragraph, TableBlock, point
 from rubricate.study.evaluation import half_widths
 from rubricate.study.methods import Facts
 from rubricate.study.sampling import SIDES

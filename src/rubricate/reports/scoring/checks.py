@@ -12,9 +12,16 @@ from typing import NamedTuple
 from rubricate.corpus import Note
 from rubricate.display import counted, shown_number
 from rubricate.progress import Progress, watched
-from rubricate.reports.page import Cell, Value, facts_table, html_table, p_cell, paragraph
+from rubricate.reports.blocks import Block, FactsBlock, Paragraph, TableBlock
+from rubricate.reports.page import Cell, Text, Value, p_cell
 from rubricate.reports.plots import Point
-from rubricate.reports.scoring.viewer import ShownNote, named_notes, note_cell, notes_link
+from rubricate.reports.scoring.viewer import (
+    ShownNote,
+    listed_links,
+    named_notes,
+    note_cell,
+    notes_link,
+)
 from rubricate.rubric import Rubric
 from rubricate.run import ItemResult, NoteResult, ScoredRun
 from rubricate.run.reading import RunCollector, Spill
@@ -72,11 +79,11 @@ class ReportCheck:
         """Return the notes that the viewer's filter keeps: those with a remark."""
         return set(self.remarks())
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Text]:
         """Return warnings for the top of the page."""
         return []
 
-    def section(self, rubrics: Mapping[str, Rubric]) -> str:
+    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
         """Return the section of the page."""
         raise NotImplementedError
 
@@ -109,8 +116,8 @@ class _ChangesCheck(ReportCheck):
     def notes(self) -> set[str]:
         return {*self._changes.scores, *(change.note for change in self._changes.decisions)}
 
-    def warnings(self) -> list[str]:
-        found = []
+    def warnings(self) -> list[Text]:
+        found: list[Text] = []
         if self._drift.drifted:
             found.append("The notes or decisions differ from the last run. See below.")
         if moved := self._changes.largest():
@@ -118,8 +125,8 @@ class _ChangesCheck(ReportCheck):
             found.append(named_notes(words, [one.note for one in moved], "changed"))
         return found
 
-    def section(self, rubrics: Mapping[str, Rubric]) -> str:
-        return _changes(self._changes) + _drift(self._drift, rubrics)
+    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
+        return [*_changes(self._changes), *_drift(self._drift, rubrics)]
 
 
 class _CopiesCheck(ReportCheck):
@@ -157,30 +164,32 @@ class _CopiesCheck(ReportCheck):
                 found.setdefault(note, []).append(f"{kind} {', '.join(others)}{more}")
         return found
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Text]:
         notes = [note for cluster in self._clusters for note in cluster.notes]
         if not notes:
             return []
         words = f"{len(notes):,} notes are copies of each other, or nearly so"
         return [named_notes(words, notes, "copied")]
 
-    def section(self, rubrics: Mapping[str, Rubric]) -> str:
+    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
         clusters = self._clusters
         if not clusters:
-            return paragraph("No two notes of a case are identical or nearly so.")
+            return [Paragraph("No two notes of a case are identical or nearly so.")]
         lines: list[list[Value]] = []
         for cluster in clusters[:MOST_LINES]:
-            named = ", ".join(notes_link(note, n=note) for note in cluster.notes[:12])
+            named = listed_links([notes_link(note, n=note) for note in cluster.notes[:12]])
             more = f" and {len(cluster.notes) - 12:,} more" if len(cluster.notes) > 12 else ""
             cases = ", ".join(cluster.cases)
             lines.append(
-                [cluster.kind, len(cluster.notes), cluster.similarity, cases, Cell(named + more)]
+                [cluster.kind, len(cluster.notes), cluster.similarity, cases, Cell([*named, more])]
             )
         caption = "Notes that share at least 80 % of their runs of three words, within a case."
         caption += _not_shown(clusters, "smaller groups")
-        link = f"<p>{notes_link('All copied notes', show='copied')}</p>"
         header = ["kind", "notes", "similarity", "case", "which"]
-        return link + html_table(header, lines, caption=caption)
+        return [
+            Paragraph([notes_link("All copied notes", show="copied")]),
+            TableBlock(caption, header, lines, sortable=True),
+        ]
 
 
 class _GamingCheck(ReportCheck):
@@ -208,17 +217,17 @@ class _GamingCheck(ReportCheck):
             found.setdefault(flag.note, []).append(said)
         return found
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Text]:
         notes = list(self.remarks())
         if not notes:
             return []
         words = f"{counted(len(notes), 'note looks', 'notes look')} written for the scorer"
         return [named_notes(words, notes, "gaming", ". Check them.")]
 
-    def section(self, rubrics: Mapping[str, Rubric]) -> str:
+    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
         flags = self._flags
         if not flags:
-            return paragraph("No note looks as if it was written for the scorer.")
+            return [Paragraph("No note looks as if it was written for the scorer.")]
         lines: list[list[Value]] = [
             [note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
             for flag in flags[:MOST_LINES]
@@ -226,9 +235,11 @@ class _GamingCheck(ReportCheck):
         said = "A flag is a reason to check the note. It does not prove misconduct." + _not_shown(
             flags, "more flags"
         )
-        link = f"<p>{notes_link('All notes that look gamed', show='gaming')}</p>"
         header = ["note", "looks like", "sign", "value", "limit"]
-        return link + html_table(header, lines, caption=said)
+        return [
+            Paragraph([notes_link("All notes that look gamed", show="gaming")]),
+            TableBlock(said, header, lines, sortable=True),
+        ]
 
 
 #: The checks of a report in the order of its page; each is made from the earlier run, if any.
@@ -243,7 +254,7 @@ def _points(value: float) -> Cell:
     return Cell(shown_number(value, "g"), value, number=True)
 
 
-def _changes(changes: Changes) -> str:
+def _changes(changes: Changes) -> list[Block]:
     facts = {
         "notes in both runs": f"{changes.n_shared:,}",
         "new notes": f"{len(changes.came):,}",
@@ -252,22 +263,21 @@ def _changes(changes: Changes) -> str:
         "decisions that changed": f"{len(changes.decisions):,}",
     }
     if not changes.scores:
-        return facts_table(facts)
+        return [FactsBlock(facts)]
     moved = changes.largest()
     lines: list[list[Value]] = [
         [note_cell(one.note), _points(one.before), _points(one.now), _points(one.change)]
         for one in moved[:MOST_LINES]
     ]
     caption = "Scores that changed most." + _not_shown(moved, "more")
-    link = f"<p>{notes_link('Notes that changed', show='changed')}</p>"
-    return (
-        facts_table(facts)
-        + link
-        + html_table(["note", "before", "now", "change"], lines, caption=caption)
-    )
+    return [
+        FactsBlock(facts),
+        Paragraph([notes_link("Notes that changed", show="changed")]),
+        TableBlock(caption, ["note", "before", "now", "change"], lines, sortable=True),
+    ]
 
 
-def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
+def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> list[Block]:
     lines: list[list[Value]] = [
         [
             one.measure,
@@ -292,12 +302,14 @@ def _drift(drift: Drift, rubrics: Mapping[str, Rubric]) -> str:
          Point(one.difference, one.low, one.high), p_cell(one.adjusted)]
         for one in drifted[:MOST_LINES]
     ]  # fmt: skip
-    rates = html_table(
-        ["feature", "before", "now", "difference", "adjusted p"], flagged,
-        caption="Features whose rate drifted, with Benjamini and Hochberg's correction.",
+    rates = TableBlock(
+        "Features whose rate drifted, with Benjamini and Hochberg's correction.",
+        ["feature", "before", "now", "difference", "adjusted p"],
+        flagged,
+        sortable=True,
         empty="No feature's rate drifted.",
-    )  # fmt: skip
-    return html_table(header, lines, caption=caption) + rates
+    )
+    return [TableBlock(caption, header, lines, sortable=True), rates]
 
 
 def _not_shown(found: Sequence[object], what: str) -> str:

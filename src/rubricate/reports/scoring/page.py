@@ -10,19 +10,18 @@ import numpy as np
 
 from rubricate import __version__
 from rubricate.display import counted
-from rubricate.reports.page import (
-    Cell,
-    Section,
-    Value,
-    facts_table,
-    figure,
-    folded,
-    html_table,
-    one_decimal,
-    paragraph,
-    percent,
-    render_page,
+from rubricate.reports.blocks import (
+    Block,
+    Chapter,
+    FactsBlock,
+    Figure,
+    Fold,
+    Paragraph,
+    Report,
+    TableBlock,
+    to_html,
 )
+from rubricate.reports.page import Cell, Text, Value, one_decimal, percent
 from rubricate.reports.plots import (
     Guide,
     Labels,
@@ -42,7 +41,6 @@ from rubricate.reports.scoring.viewer import (
     note_cell,
     notes_link,
 )
-from rubricate.run import ItemResult
 from rubricate.run.tables import BETWEEN
 from rubricate.stats import proportion_limits
 
@@ -62,18 +60,28 @@ def cohort_page(
     policy: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> str:
-    """Return the page about the cohort; ``facts`` are those of run.json."""
-    sections = [
-        *_look_first(cohort, facts),
-        Section("overview", "At a glance", _overview(cohort)),
-        Section("scores", "Scores", _scores(cohort)),
-        Section("features", "Features", _features(cohort)),
-        Section("review", "Sent to review", _review(cohort, policy)),
-        *_contradicted(cohort),
-        *(Section(one.anchor, one.title, one.section(cohort.rubrics)) for one in checks),
+    """Return the page about the cohort; see `cohort_report`."""
+    return to_html(cohort_report(title, cohort, checks, policy, facts))
+
+
+def cohort_report(
+    title: str,
+    cohort: Cohort,
+    checks: Sequence[ReportCheck],
+    policy: Mapping[str, Any],
+    facts: Mapping[str, Any],
+) -> Report:
+    """Return the report about the cohort; ``facts`` are those of run.json."""
+    chapters = [
+        Chapter("Look at these first", _look_first(cohort, facts), "first"),
+        Chapter("At a glance", _overview(cohort), "overview"),
+        Chapter("Scores", _scores(cohort), "scores"),
+        Chapter("Features", _features(cohort), "features"),
+        Chapter("Sent to review", _review(cohort, policy), "review"),
+        Chapter("Contradicted", _contradicted(cohort), "contradicted"),
+        *(Chapter(one.title, one.section(cohort.rubrics), one.anchor) for one in checks),
+        Chapter("Method and inputs", _facts(facts) if facts else [], "run"),
     ]
-    if facts:
-        sections.append(Section("run", "Method and inputs", _facts(facts)))
     known = cohort.percentage[~np.isnan(cohort.percentage)]
     mean = f", {known.mean():.1f} % of the points on average" if len(known) else ""
     lead = (
@@ -82,62 +90,56 @@ def cohort_page(
     )
     warnings = _warnings(cohort, promised=bool(policy) or "policy" in facts)
     warnings += [one for check in checks for one in check.warnings()]
-    return render_page(
-        title, sections, lead=lead, warnings=warnings, footer=f"rubricate {__version__}"
-    )
+    shown = [chapter for chapter in chapters if chapter.blocks]
+    return Report(title, shown, lead, warnings, f"rubricate {__version__}")
 
 
-def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Section]:
-    """Return the section a page opens with where a person must look: least sure first."""
+def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Block]:
+    """Return what a page opens with where a person must look: least sure first."""
     listed = cohort.least_sure()
     if not listed and not cohort.for_review:
         return []
-    parts = [paragraph(_HOW_TO_DECIDE)]
+    blocks: list[Block] = [Paragraph(_HOW_TO_DECIDE)]
     if unsure := facts.get("unsure"):
         between = f"between {unsure['low']:g} and {unsure['high']:g}"
-        parts.append(paragraph(f"Items with a probability {between} go to review."))
+        blocks.append(Paragraph(f"Items with a probability {between} go to review."))
+
     if cohort.for_review:
         notes: list[list[Value]] = [
             [note_cell(note), why] for note, why in cohort.for_review[:MOST_LISTED]
         ]
         left = len(cohort.for_review) - len(notes)
         caption = "Notes that need a complete manual review." + _more(left)
-        parts.append(f"<p>{notes_link('All of these notes', show='unlike')}</p>")
-        parts.append(html_table(["note", "why"], notes, caption=caption))
+        blocks.append(Paragraph([notes_link("All of these notes", show="unlike")]))
+        blocks.append(TableBlock(caption, ["note", "why"], notes, sortable=True))
+
     if listed:
-        lines: list[list[Value]] = [
-            [note_cell(one.note), one.item.feature.text,
-             Cell(_decision(one.item), one.certainty), _words(one.item), one.item.review_reason]
-            for one in listed
-        ]  # fmt: skip
+        lines: list[list[Value]] = []
+        for certainty, note, item in listed:
+            decision = f"{item.outcome}"
+            if item.certainty is not None:
+                decision += f" · {100 * item.certainty:.0f} % sure"
+            against = item.evidence.against
+            words = BETWEEN.join(item.evidence.text)
+            if against is not None and not item.found:
+                words = against.text
+            lines.append(
+                [note_cell(note), item.feature.text, Cell(decision, certainty), words,
+                 item.review_reason]
+            )  # fmt: skip
         left = cohort.n_listed - len(lines)
         header = ["note", "feature", "decision", "words", "why"]
         caption = "Items for review, least certain first." + _more(left)
-        parts.append(html_table(header, lines, caption=caption))
-    return [Section("first", "Look at these first", "".join(parts))]
-
-
-def _decision(item: ItemResult) -> str:
-    """Return the outcome, and the certainty of the model."""
-    return f"{item.outcome}" + (
-        "" if item.certainty is None else f" · {100 * item.certainty:.0f} % sure"
-    )
-
-
-def _words(item: ItemResult) -> str:
-    """Return the words the decision rests on: those that state the feature, or contradict it."""
-    against = item.evidence.against
-    if item.found or against is None:
-        return BETWEEN.join(item.evidence.text)
-    return against.text
+        blocks.append(TableBlock(caption, header, lines, sortable=True))
+    return blocks
 
 
 def _more(n: int) -> str:
     return f" {n:,} more are in the viewer." if n else ""
 
 
-def _contradicted(cohort: Cohort) -> list[Section]:
-    """Return the section on what notes contradict, where there is something."""
+def _contradicted(cohort: Cohort) -> list[Block]:
+    """Return what notes contradict, where there is something."""
     if not cohort.contradicted:
         return []
     lines: list[list[Value]] = []
@@ -149,14 +151,16 @@ def _contradicted(cohort: Cohort) -> list[Section]:
             )
     total = sum(tally.contradicted for tally in cohort.all_tallies())
     caption = "Statements that contradict the rubric. They score no points."
-    link = f"<p>{notes_link('All notes that contradict something', show='contradicted')}</p>"
+    caption += _more(total - len(lines))
     header = ["note", "feature", "words", "reason", "probability"]
-    table = html_table(header, lines, caption=caption + _more(total - len(lines)))
-    return [Section("contradicted", "Contradicted", link + table)]
+    return [
+        Paragraph([notes_link("All notes that contradict something", show="contradicted")]),
+        TableBlock(caption, header, lines, sortable=True),
+    ]
 
 
-def _warnings(cohort: Cohort, *, promised: bool) -> list[str]:
-    found = []
+def _warnings(cohort: Cohort, *, promised: bool) -> list[Text]:
+    found: list[Text] = []
     review = cohort.counts.review
     if review:
         found.append(
@@ -180,7 +184,7 @@ def _warnings(cohort: Cohort, *, promised: bool) -> list[str]:
     return found
 
 
-def _overview(cohort: Cohort) -> str:
+def _overview(cohort: Cohort) -> list[Block]:
     known = cohort.percentage[~np.isnan(cohort.percentage)]
     counts = cohort.counts.to_dict()
     items, review = counts["items"], counts["review"]
@@ -205,9 +209,13 @@ def _overview(cohort: Cohort) -> str:
         "notes with something to review": f"{int((cohort.review > 0).sum()):,}",
         "items decided by hand": f"{counts['corrected']:,}",
     }
-    reasons = cohort.not_scored.most_common()
-    table = html_table(["not scored because", "notes"], reasons) if reasons else ""
-    return facts_table(facts) + f"<p>{notes_link('Read the notes with their evidence')}</p>" + table
+    blocks: list[Block] = [
+        FactsBlock(facts),
+        Paragraph([notes_link("Read the notes with their evidence")]),
+    ]
+    if reasons := cohort.not_scored.most_common():
+        blocks.append(TableBlock("", ["not scored because", "notes"], reasons, sortable=True))
+    return blocks
 
 
 def score_span(percentages: Sequence[float]) -> tuple[float, float]:
@@ -220,7 +228,7 @@ def score_span(percentages: Sequence[float]) -> tuple[float, float]:
     return math.floor(lowest / 10) * 10.0, 100.0
 
 
-def _scores(cohort: Cohort) -> str:
+def _scores(cohort: Cohort) -> list[Block]:
     percentage = cohort.percentage
     drawn = histogram(
         percentage.tolist(),
@@ -235,19 +243,22 @@ def _scores(cohort: Cohort) -> str:
         spread = float(known.std(ddof=1)) if len(known) > 1 else None
         ends = (float(known.min()), float(known.max())) if len(known) else (None, None)
         lines.append(
-            [Cell(notes_link(case, case=case), case), int(own.sum()),
+            [Cell([notes_link(case, case=case)], case), int(own.sum()),
              one_decimal(float(known.mean())) if len(known) else None, one_decimal(spread),
              one_decimal(ends[0]), one_decimal(ends[1]), int((cohort.review[own] > 0).sum())]
         )  # fmt: skip
-    table = html_table(
-        ["case", "notes", "mean, %", "SD", "lowest", "highest", "notes to review"], lines
-    )
-    shown = table if len(lines) <= 20 else folded(f"All {len(lines)} cases", table, in_print=True)
-    return figure(drawn, "Scores in per cent of each note's maximum.") + shown
+    header = ["case", "notes", "mean, %", "SD", "lowest", "highest", "notes to review"]
+    table = TableBlock("", header, lines, sortable=True)
+    few = len(lines) <= _PRINTED_CASES
+    return [
+        Figure("", drawn, "Scores in per cent of each note's maximum."),
+        table if few else Fold(f"All {len(lines)} cases", [table], in_print=True),
+    ]
 
 
-def _features(cohort: Cohort) -> str:
-    parts = [paragraph("Share of notes that state each feature, with 95 % intervals (Wilson).")]
+def _features(cohort: Cohort) -> list[Block]:
+    said = "Share of notes that state each feature, with 95 % intervals (Wilson)."
+    blocks: list[Block] = [Paragraph(said)]
     for case, own in cohort.tallies.items():
         tallies = list(own.values())
         if not any(tally.judged for tally in tallies):
@@ -268,32 +279,33 @@ def _features(cohort: Cohort) -> str:
         lines: list[list[Value]] = [
             [k, tally.feature.text, tally.feature.weight, tally.feature.group, tally.judged,
              point, tally.contradicted, tally.review,
-             Cell(notes_link("notes without it", case=case, feature=f"{k - 1} 0"))]
+             Cell([notes_link("notes without it", case=case, feature=f"{k - 1} 0")])]
             for k, (tally, point) in enumerate(zip(tallies, points, strict=True), 1)
         ]  # fmt: skip
         header = ["", "feature", "weight", "any of", "notes", "stated", "contradicted",
                   "to review", ""]  # fmt: skip
-        body = figure(drawn, f"{case_title(case)}: share of notes that state each feature.")
-        body += folded("As a table", html_table(header, lines))
-        if len(cohort.tallies) <= _OPEN_CASES:
-            parts.append(body)
-        else:
+        own_blocks: list[Block] = [
+            Figure("", drawn, f"{case_title(case)}: share of notes that state each feature."),
+            Fold("As a table", [TableBlock("", header, lines, sortable=True)]),
+        ]
+        if len(cohort.tallies) > _OPEN_CASES:
             printed = len(cohort.tallies) <= _PRINTED_CASES
-            parts.append(
-                folded(f"{case_title(case)}: {len(tallies)} features", body, in_print=printed)
-            )
-    return "".join(parts)
+            title = f"{case_title(case)}: {len(tallies)} features"
+            own_blocks = [Fold(title, own_blocks, in_print=printed)]
+        blocks += own_blocks
+    return blocks
 
 
-def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
+def _review(cohort: Cohort, policy: Mapping[str, Any]) -> list[Block]:
     asked = sorted((t for t in cohort.all_tallies() if t.review), key=lambda t: -t.review)
-    parts = []
+    blocks: list[Block] = []
     if not asked:
-        parts.append(paragraph("No decision was sent to review."))
+        blocks.append(Paragraph("No decision was sent to review."))
     else:
-        parts.append(f"<p>{notes_link('Notes with something to review', show='review')}</p>")
+        blocks.append(Paragraph([notes_link("Notes with something to review", show="review")]))
         why = cohort.review_reasons.most_common(20)
-        parts.append(html_table(["why", "decisions"], why, caption="Reasons for review."))
+        header = ["why", "decisions"]
+        blocks.append(TableBlock("Reasons for review.", header, why, sortable=True))
         most = asked[:15]
         several = len(cohort.tallies) > 1
         drawn = bar_plot(
@@ -305,13 +317,13 @@ def _review(cohort: Cohort, policy: Mapping[str, Any]) -> str:
             Labels("Features most often sent to review", "decisions"),
             whole=True,
         )
-        parts.append(figure(drawn, "Features most often sent to review."))
+        blocks.append(Figure("", drawn, "Features most often sent to review."))
     if policy.get("curve"):
-        parts.append(_curve(policy))
-    return "".join(parts)
+        blocks.append(_curve(policy))
+    return blocks
 
 
-def _curve(policy: Mapping[str, Any]) -> str:
+def _curve(policy: Mapping[str, Any]) -> Figure:
     points = sorted(policy["curve"], key=lambda p: p["review_share"])
     shares = tuple(100.0 * p["review_share"] for p in points)
     limit = float(policy.get("max_error", float("nan")))
@@ -331,7 +343,8 @@ def _curve(policy: Mapping[str, Any]) -> str:
                "The more decisions people review, the fewer of the other decisions are wrong."),
         guides=[Guide(100.0 * limit, f"promised: at most {percent(limit)}")],
     )  # fmt: skip
-    return figure(
+    return Figure(
+        "",
         drawn,
         "Share sent to review against the error rate of what is not, on the notes the policy was "
         f"tested on. The policy promises at most {percent(limit)} with {percent(confidence)} "
@@ -339,7 +352,7 @@ def _curve(policy: Mapping[str, Any]) -> str:
     )
 
 
-def _facts(facts: Any) -> str:
+def _facts(facts: Any) -> list[Block]:
     """Return the content of run.json as one flat table."""
     flat: dict[str, object] = {}
 
@@ -351,4 +364,4 @@ def _facts(facts: Any) -> str:
             flat[name.replace("_", " ")] = "–" if value is None else value
 
     add(facts, "", 0)
-    return facts_table(flat)
+    return [FactsBlock(flat)]

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from rubricate.arrays import F64, I64
 from rubricate.files import packaged_text
-from rubricate.reports.page import Cell, fill_template, template_text
+from rubricate.reports.page import Cell, Link, Text, fill_template, template_text
 from rubricate.rubric import Feature, Rubric
 from rubricate.run import ItemResult, NoteResult, spans_text
 from rubricate.run.reading import percentages
@@ -192,33 +191,36 @@ def case_title(case: str) -> str:
     return case if case.casefold().startswith("case") else f"Case {case}"
 
 
-def notes_link(words: str, **filters: str) -> str:
-    """Return a link to the viewer with these filters set; everything is escaped.
+def notes_link(words: str, **filters: str) -> Link:
+    """Return a link to the viewer with these filters set.
 
     >>> notes_link("a<b", n="x&y")
-    '<a href="report/notes.html#n=x%26y">a&lt;b</a>'
+    Link(words='a<b', address='report/notes.html#n=x%26y')
     """
-    address = f"{VIEWER}#{urlencode(filters, quote_via=quote)}" if filters else VIEWER
-    return f'<a href="{escape(address)}">{escape(words)}</a>'
+    return Link(words, f"{VIEWER}#{urlencode(filters, quote_via=quote)}" if filters else VIEWER)
 
 
 def note_cell(note: str) -> Cell:
     """Return the cell of a table that names a note, and opens it in the viewer."""
-    return Cell(notes_link(note, n=note), note)
+    return Cell([notes_link(note, n=note)], note)
 
 
-def named_notes(words: str, notes: Sequence[str], show: str, after: str = ".") -> str:
-    """Return words with the notes that they are about, as links that are safe in a page.
+def named_notes(words: str, notes: Sequence[str], show: str, after: str = ".") -> Text:
+    """Return words with the notes that they are about, as links.
 
-    >>> str(named_notes("One note is odd", ["a<b"], "failed"))
-    'One note is odd: <a href="report/notes.html#n=a%3Cb">a&lt;b</a>.'
+    >>> from rubricate.reports.page import plain_text
+    >>> plain_text(named_notes("One note is odd", ["a<b"], "failed"))
+    'One note is odd: a<b.'
     """
-    from markupsafe import Markup
-
     links = [notes_link(note, n=note) for note in notes[:_NAMED]]
     if len(notes) > _NAMED:
         links.append(notes_link(f"{len(notes) - _NAMED:,} more", show=show))
-    return Markup(f"{escape(words)}: {', '.join(links)}{escape(after)}")
+    return [f"{words}: ", *listed_links(links), after]
+
+
+def listed_links(links: Sequence[Link]) -> list[str | Link]:
+    """Return links with commas between them."""
+    return [part for link in links for part in (", ", link)][1:]
 
 
 class ShownNote(NamedTuple):
@@ -235,31 +237,32 @@ class ShownNote(NamedTuple):
 
 def shown_note(result: NoteResult, case: int, text: str) -> ShownNote:
     """Return a note ready for the viewer."""
-    items, total = result.items, result.total
+    total = result.total
+    items = []
+    for item in result.items:
+        evidence, corrected, sure = item.evidence, item.correction, item.certainty
+        signed = [corrected.by, corrected.at, corrected.comment] if corrected else ["", "", ""]
+        said = None if item.found else evidence.against
+        items.append(
+            [None if item.found is None else int(item.found),
+             None if sure is None else round(sure, 4),
+             spans_text(evidence.spans) if item.found else "",
+             evidence.reason, item.review_reason, *signed,
+             *([fragments_text(said.spans), said.reason] if said else ["", ""])]
+        )  # fmt: skip
     score, most = (total.score, total.maximum) if total else (math.nan, math.nan)
-    bits = "".join(_BITS[item.outcome] for item in items)
+    bits = "".join(_BITS[item.outcome] for item in result.items)
     unlike = result.status == FOR_REVIEW
     entry = [result.note, case, _short(score), _short(most), bits, result.n_review]
-    flags = CORRECTED * any(item.correction for item in items)
+    flags = CORRECTED * any(item.correction for item in result.items)
     return ShownNote(
         result.note,
         text,
         safe_json(entry),
-        safe_json([_item(item) for item in items]),
+        safe_json(items),
         flags + (UNLIKE if unlike else FAILED * bool(result.why_not_scored)),
         result.why_not_scored,
     )
-
-
-def _item(item: ItemResult) -> list[int | float | str | None]:
-    evidence, corrected = item.evidence, item.correction
-    signed = [corrected.by, corrected.at, corrected.comment] if corrected else ["", "", ""]
-    spans = spans_text(evidence.spans) if item.found else ""
-    sure, said = item.certainty, evidence.against
-    against = [fragments_text(said.spans), said.reason] if said and not item.found else ["", ""]
-    found = None if item.found is None else int(item.found)
-    return [found, None if sure is None else round(sure, 4), spans,
-            evidence.reason, item.review_reason, *signed, *against]  # fmt: skip
 
 
 def index_entry(note: ShownNote, flags: int) -> str:
