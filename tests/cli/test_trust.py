@@ -154,6 +154,21 @@ def test_report_is_written_once(corpus: Corpus, folders: tuple[Path, Path], tmp_
     assert run("report", place, "open-notes", "--where", "case=0", "--overwrite").exit_code == 0
 
 
+def test_the_page_about_a_run_can_be_had_in_word_and_markdown(
+    corpus: Corpus, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    place = write_run(tmp_path / "run", corpus)
+    arguments = ("report", place, "open-notes", "--where", "case=0", "--overwrite", "--copy")
+    assert run(*arguments, tmp_path / "scores.pdf").exit_code == 2
+    assert not (place / "report.html").exists()
+    for name in ("scores.docx", "scores.md"):
+        done = run(*arguments, tmp_path / name)
+        assert done.exit_code == 0, done.output
+        assert (tmp_path / name).stat().st_size > 1_000
+    text = (tmp_path / "scores.md").read_text("utf-8")
+    assert "## At a glance" in text and "](scores-figures/figure-1.svg)" in text
+
+
 @pytest.mark.parametrize(
     "name", ["leniency", "drift", "fairness", "duplicates", "gaming", "report"]
 )

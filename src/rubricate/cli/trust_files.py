@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from rubricate.cli.command import verb
-from rubricate.cli.options import accept_log_option, from_option, overwrite_option, split_option
+from rubricate.cli.options import (
+    accept_log_option,
+    check_report,
+    from_option,
+    overwrite_option,
+    split_option,
+)
 from rubricate.cli.output import Answer, Told, answering, told_in_tables, warn
-from rubricate.cli.places import Source, There
+from rubricate.cli.places import Output, Source, There
 from rubricate.display import DASH, counted
 from rubricate.progress import shown_progress
 
@@ -132,6 +138,8 @@ def _score(line: HistoryLine) -> str:
 )
 @click.option("--policy", type=_FILE, metavar="FILE",
               help="Review policy written by `rubricate route`.")  # fmt: skip
+@click.option("--copy", type=Output(), metavar="FILE",
+              help="Write report.html also as Word (.docx) or Markdown (.md).")  # fmt: skip
 @from_option
 @split_option()
 @overwrite_option
@@ -143,6 +151,7 @@ def report_command(
     corpus_path: str,
     previous: Path | None,
     policy: Path | None,
+    copy: Path | None,
     from_format: str | None,
     where: Sequence[str],
     overwrite: bool,
@@ -150,6 +159,9 @@ def report_command(
     accept_log: bool,
 ) -> Answer:
     """Write report.html, with a page that shows every note, into RUN."""
+    if copy is not None and copy.suffix.lower() not in {".docx", ".md"}:
+        raise click.UsageError(f"--copy {copy}: its name must end in .docx or .md")
+    check_report(copy, overwrite=overwrite)
     from rubricate.files import hold_folder
     from rubricate.reports.scoring import write_scoring_report
     from rubricate.run.folder import check_log
@@ -167,6 +179,7 @@ def report_command(
             read_notes(corpus_path, from_format, where),
             previous=previous,
             policy=policy,
+            copy=copy,
             overwrite=overwrite,
             progress=progress,
         )

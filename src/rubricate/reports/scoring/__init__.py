@@ -15,8 +15,9 @@ from rubricate.files import whole_output
 from rubricate.formats.encoding import read_json
 from rubricate.outputs import PAGE, Kind, folder_kind
 from rubricate.progress import Progress, silent, watched
+from rubricate.reports.blocks import save_report, to_html
 from rubricate.reports.scoring.checks import CHECKS, Seen
-from rubricate.reports.scoring.page import cohort_page
+from rubricate.reports.scoring.page import cohort_report
 from rubricate.reports.scoring.viewer import (
     CHUNK,
     Cohort,
@@ -84,21 +85,31 @@ class ScoringReport:
                 self._faults.append(Fault(f"{message} the note", path))
 
     def write(
-        self, folder: str | Path, *, overwrite: bool = False, progress: Progress = silent
+        self,
+        folder: str | Path,
+        *,
+        copy: Path | None = None,
+        overwrite: bool = False,
+        progress: Progress = silent,
     ) -> Path:
-        """Write ``report.html`` and the folder ``report`` beside the files of the run."""
+        """Write ``report.html`` and the folder ``report`` beside the files of the run.
+
+        The page about the cohort is also written to ``copy``, in Word or Markdown.
+        """
         if self._faults:
             raise InputError(self._faults)
         place = Path(folder)
         facts = _facts(place / "run.json") if (place / "run.json").is_file() else {}
         for check in self._checks:
             check.finish(self._notes, progress)
-        page = cohort_page(_TITLE, self._cohort, self._checks, self._policy, facts)
+        report = cohort_report(_TITLE, self._cohort, self._checks, self._policy, facts)
         with whole_output(place / "report.html", overwrite=overwrite, kind=SCORING) as target:
-            target.write_text(page, encoding="utf-8", newline="")
+            target.write_text(to_html(report), encoding="utf-8", newline="")
             without = [case for case in self._cohort.cases if not has_floor(facts, case)]
             self._write_viewer(target.parent / "report", without, progress)
         add_outputs(place, REPORT)
+        if copy is not None:
+            save_report(copy, report, overwrite=overwrite)
         return place / "report.html"
 
     def _write_viewer(
@@ -141,6 +152,7 @@ def write_scoring_report(
     *,
     previous: str | Path | None = None,
     policy: str | Path | None = None,
+    copy: Path | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> Path:
@@ -149,7 +161,8 @@ def write_scoring_report(
     ``report.html`` is about the cohort; ``report/notes.html`` shows every note with its evidence.
     Both open from a file, without a server and without the network. Notes lie in files of 100,
     read when they are looked at, so that ten thousand stay usable; ``report/notes.jsonl`` has their
-    texts for programs.
+    texts for programs. The page about the cohort is also written to ``copy`` (``.docx`` or
+    ``.md``).
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -164,7 +177,7 @@ def write_scoring_report(
     report = ScoringReport(previous, policy)
     for result, text in _with_texts(read_results(folder, progress=progress), notes):
         report.add(result, text)
-    return report.write(folder, overwrite=overwrite, progress=progress)
+    return report.write(folder, copy=copy, overwrite=overwrite, progress=progress)
 
 
 def _with_texts(

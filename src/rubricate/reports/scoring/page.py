@@ -19,7 +19,6 @@ from rubricate.reports.blocks import (
     Paragraph,
     Report,
     TableBlock,
-    to_html,
 )
 from rubricate.reports.page import Cell, Text, Value, one_decimal, percent
 from rubricate.reports.plots import (
@@ -53,17 +52,6 @@ _HOW_TO_DECIDE = (
 _OPEN_CASES, _PRINTED_CASES = 2, 20
 
 
-def cohort_page(
-    title: str,
-    cohort: Cohort,
-    checks: Sequence[ReportCheck],
-    policy: Mapping[str, Any],
-    facts: Mapping[str, Any],
-) -> str:
-    """Return the page about the cohort; see `cohort_report`."""
-    return to_html(cohort_report(title, cohort, checks, policy, facts))
-
-
 def cohort_report(
     title: str,
     cohort: Cohort,
@@ -95,7 +83,7 @@ def cohort_report(
 
 
 def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Block]:
-    """Return what a page opens with where a person must look: least sure first."""
+    """Return the notes and items that a person must look at: least sure first."""
     listed = cohort.least_sure()
     if not listed and not cohort.for_review:
         return []
@@ -139,7 +127,7 @@ def _more(n: int) -> str:
 
 
 def _contradicted(cohort: Cohort) -> list[Block]:
-    """Return what notes contradict, where there is something."""
+    """Return the statements that contradict a rubric, where there are some."""
     if not cohort.contradicted:
         return []
     lines: list[list[Value]] = []
