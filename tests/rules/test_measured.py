@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.reading.children import ADULT, child_scale
 from rubricate.reading.note import read_note
+from rubricate.reading.scales import ADULT, child_scale
 from rubricate.requirement.requirement import read_requirement
 from rubricate.requirement.values import asked_values
 from rubricate.rules.measured import judge_measured, only_values

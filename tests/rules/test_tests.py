@@ -6,8 +6,10 @@ import pytest
 
 from rubricate.reading.note import read_note
 from rubricate.reading.tests import named_tests
+from rubricate.requirement.examinations import asked_examination
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rules.tests import (
+    find_examined,
     find_ordered,
     is_earlier,
     is_refused,
@@ -150,3 +152,35 @@ def test_a_test_done_before_is_told_from_one_to_be_done(text: str, earlier: bool
 )
 def test_a_test_that_is_not_to_be_done(text: str, refused: bool) -> None:
     assert is_refused(read_note(text), named_tests(text)[0]) == refused
+
+
+@pytest.mark.parametrize(
+    ("feature", "examination"),
+    [
+        ("Tests for rebound", "rebound"),
+        ("Checks for the Murphy sign", "murphy"),
+        ("Fundoscopy performed", "fundoscopy"),
+        ("Heart auscultated", "heart"),
+        ("Performs fundoscopic exam", "fundoscopy"),
+        ("Romberg tested.", "romberg"),
+        ("Rebound", None),
+        ("Heart failure", None),
+        ("Tests for influenza", None),
+        ("Electrocardiogram performed", None),
+        ("Checks locks repeatedly", None),
+    ],
+)
+def test_examinations_are_asked_for(feature: str, examination: str | None) -> None:
+    assert asked_examination(feature) == examination
+
+
+def test_any_result_shows_that_it_was_done() -> None:
+    assert find_examined("guarding", read_note("no rebound or guarding")).done
+    assert find_examined("fundoscopy", read_note("discs sharp")).done
+    assert not find_examined("fundoscopy", read_note("spinal discs")).done
+
+
+def test_not_done_is_said_of_one_thing_between_commas() -> None:
+    text = "lungs clear, heart not auscultated"
+    assert find_examined("lungs", read_note(text)).done
+    assert find_examined("lungs", read_note("lungs and heart not examined")).undone

@@ -19,8 +19,8 @@ from rubricate.requirement.checklist import plain_wording
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
-from rubricate.rules.examined import find_examined
 from rubricate.rules.reasons import Reason, in_words
+from rubricate.rules.tests import find_examined
 
 
 class Found(NamedTuple):

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from rubricate.knowledge.rows import split_cell, table_rows
-from rubricate.knowledge.tables import pattern, phrases, words
-from rubricate.reading.children import ADULT, ValueScale, child_scale, first_age
-from rubricate.reading.derived_values import derive_values
-from rubricate.reading.numbers import AMOUNT_STARTS, figure, form_at, read_amount, time_unit
+from rubricate.knowledge.tables import parts, pattern, phrases, words
+from rubricate.reading.numbers import (
+    AMOUNT_STARTS,
+    days_in,
+    figure,
+    form_at,
+    in_celsius,
+    read_amount,
+    time_unit,
+)
 from rubricate.reading.opposites import PERSONS
 from rubricate.reading.quantities import Quantity
-from rubricate.reading.tokens import CueTable, Token, find_tokens
-from rubricate.reading.value_units import in_table_unit
+from rubricate.reading.scales import ADULT, child_scale, in_table_unit, measure_table
+from rubricate.reading.tokens import Token, find_tokens
 
 _BETWEEN = words("measuring.between")
 _PERCENTS = words("measuring.percents")
@@ -62,39 +65,7 @@ class Measurement(NamedTuple):
     span: tuple[int, int]
 
 
-class MeasureTable(NamedTuple):
-    """The table: first scales, plausible values, names, and the findings that values mean."""
-
-    scales: dict[str, ValueScale]
-    limits: dict[str, tuple[float, float]]
-    names: CueTable
-    words: dict[str, list[tuple[ValueScale, str]]]
-    phrases: CueTable
-    finding: frozenset[str]
-
-
-@cache
-def measure_table() -> MeasureTable:
-    """Return the table ``measured_values.tsv``."""
-    scales: dict[str, ValueScale] = {}
-    limits, names = {}, {}
-    words: dict[str, list[tuple[ValueScale, str]]] = {}
-    outside = (-math.inf, -math.inf, math.inf, math.inf)
-    for row in table_rows("measured_values.tsv"):
-        measured, called, least, most, *rest = (row + [""] * 10)[:11]
-        edges = [float(x) if x else none for x, none in zip(rest[:4], outside, strict=True)]
-        scale = ValueScale(measured, *edges)
-        scales.setdefault(measured, scale)
-        limits[measured] = float(least), float(most)
-        names.update(dict.fromkeys(split_cell(called), measured))
-        for state, cell in zip(("low", "normal", "high"), rest[4:7], strict=True):
-            for phrase in split_cell(cell):
-                words.setdefault(phrase, []).append((scale, state))
-    named = {word for name in names for word in name.split()}
-    said = {word for phrase in words for word in phrase.split() if not word.isdigit()}
-    finding = frozenset(said - named)
-    phrases = CueTable({phrase: phrase for phrase in words})
-    return MeasureTable(scales, limits, CueTable(names), words, phrases, finding)
+_SMALL = pattern("children.small")
 
 
 def find_measurements(
@@ -131,7 +102,7 @@ def find_measurements(
         near = spans[max(0, bisect_right(spans, (one.span[1], len(text))) - _TREND) :][:_TREND]
         known = any(end >= one.span[0] and start <= one.span[1] for start, end in near)
         if not known and not _of_another(tokens, bisect_left(starts, one.span[0])):
-            found.append(Measurement(*one))
+            found.append(one)
             insort(spans, one.span)
     aged = first_age(text, quantities)
     stated = _STATED_AGE.match(text, aged[1]) if aged else None
@@ -150,6 +121,25 @@ def _may_be_childs(measured: str, years: float | None) -> bool:
     if measured not in _OF_ADULTS:
         return True
     return years is not None and child_scale(measured, years) is not None
+
+
+def first_age(text: str, quantities: Sequence[Quantity]) -> tuple[float, int] | None:
+    """Return the first age that a text states, in years, and where it stands.
+
+    >>> from rubricate.reading.quantities import find_quantities
+    >>> text = "18 month old girl, sister is 4 years old"
+    >>> first_age(text, find_quantities(text)), first_age("Well child", [])
+    ((1.5, 0), None)
+    >>> first_age("3 yr 6 mo girl", []), first_age("5/12 boy", [])
+    ((3.5, 0), (0.4166666666666667, 0))
+    """
+    read = (one for one in quantities if one.kind == "age" and one.low == one.high)
+    ages = [(one.low, one.span.start) for one in read]
+    if match := _SMALL.search(text):
+        days, months, weeks = (int(match[one] or 0) for one in ("day", "months", "weeks"))
+        years = int(match["years"] or 0) + (int(match["more"] or 0) + months) / 12
+        ages.append((years + weeks / 52 + days / 365, match.start()))
+    return min(ages, key=lambda one: one[1], default=None)
 
 
 def child_years(text: str, quantities: Sequence[Quantity]) -> float | None:
@@ -382,3 +372,146 @@ def _is_list_number(text: str, tokens: Sequence[Token], i: int, j: int) -> bool:
         return False
     before = text[max(0, tokens[i].start - _LONGEST_ITEM) : tokens[i].start]
     return re.search(rf"(?<!\d){int(form) - 1}[.)]\s", before) is not None
+
+
+_YEAR = days_in("year")
+#: Cigarettes of a pack.
+_IN_A_PACK = 20
+_PREGNANCIES = pattern("derived.pregnancies")
+_FOR = pattern("derived.for")
+_BORN = pattern("derived.born")
+_OF_BIRTH = phrases("derived.of_birth")
+#: "Lying 142/70, standing 110/60", "142/70 lying, 110/60 standing".
+_POSTURES = tuple(
+    pattern(f"derived.{order}")
+    for order in ("lying_standing", "behind_lying", "to_standing", "short_postures")
+)
+
+
+_ALONE = pattern("derived.alone")
+_ON_AIR = pattern("derived.on_air")
+_BIRTHS = pattern("derived.births")
+_BOTH_ENZYMES = pattern("derived.both_enzymes")
+_WEEKS = pattern("derived.weeks")
+_OTHER_PREGNANCY = pattern("derived.other_pregnancy")
+_PREGNANT = pattern("derived.pregnant")
+_SCORES = {form: (score, int(most)) for form, (score, most) in parts("derived.scores").items()}
+_SCORE_FIRST = pattern("derived.score_first")
+_COMA = pattern("derived.coma")
+
+
+def derive_values(text: str, quantities: Sequence[Quantity]) -> Iterator[Measurement]:
+    """Yield the values that a text gives by other words than a name and a number.
+
+    >>> from rubricate.reading.quantities import find_quantities
+    >>> text = "G3P2. 2 ppd x 20 yrs"
+    >>> [(one.measured, one.value) for one in derive_values(text, find_quantities(text))]
+    [('gravidity', 3.0), ('parity', 2.0), ('pack - years', 40.0)]
+    >>> [(one.measured, one.value) for one in derive_values("BP lying 140/80, standing 115/75", [])]
+    [('postural fall', 25.0)]
+    """
+    if "G" in text:
+        yield from _pregnancies(text)
+    yield from _pack_years(text, quantities)
+    yield from _unnamed(text)
+    for match in _COMA.finditer(text):
+        yield Measurement("coma scale", float(sum(map(int, match.groups()))), match.span())
+    for match in _SCORE_FIRST.finditer(text):
+        measured, highest = _SCORES.get(match[3].lower(), ("", 0))
+        if measured and int(match[2]) == highest >= int(match[1]):
+            yield Measurement(measured, float(match[1]), match.span())
+    yield from _weeks_pregnant(text)
+    lowered = text.lower()
+    for match in _BORN.finditer(text) if any(one in lowered for one in _OF_BIRTH) else ():
+        days = int(match["days"] or match["sevenths"] or 0)
+        yield Measurement(
+            "gestation at birth",
+            int(match["weeks"] or match["weeker"] or match["at"] or match["ex"]) + days / 7,
+            match.span(),
+        )
+    # Two pressures have two slashes.
+    for postures in _POSTURES if text.count("/") > 1 else ():
+        for match in postures.finditer(text):
+            high, low, upright_high, upright_low = map(int, match.groups())
+            # A fall of 20 in the first number or of 10 in the second is one (Freeman et al. 2011).
+            fall = max(high - upright_high, 2 * (low - upright_low))
+            yield Measurement("postural fall", float(fall), match.span())
+
+
+def _unnamed(text: str) -> Iterator[Measurement]:
+    """Yield values that their looks tell: temperatures, saturations on air, births, two enzymes."""
+    for match in _ALONE.finditer(text):
+        value = in_celsius(float(next(filter(None, match.groups()))), "")
+        if value is not None:
+            yield Measurement("temperature", value, match.span())
+    for match in _ON_AIR.finditer(text) if "%" in text else ():
+        yield Measurement("oxygen saturation", float(match[1]), match.span())
+    for match in _BIRTHS.finditer(text):
+        births, losses = int(match[1] or 0), int(match[2] or 0)
+        yield Measurement("parity", float(births), match.span())
+        if match[2]:
+            yield Measurement("abortions", float(losses), match.span())
+        # One earlier pregnancy, and perhaps the one that goes on: who is para 1 is left open.
+        if not match[1] or births + losses > 1:
+            yield Measurement("gravidity", float(births + losses), match.span())
+    for match in _BOTH_ENZYMES.finditer(text) if "AST" in text or "ALT" in text else ():
+        for name, level in zip(match.groups()[:2], match.groups()[2:], strict=True):
+            yield Measurement(name.lower(), float(level), match.span())
+
+
+def _weeks_pregnant(text: str) -> Iterator[Measurement]:
+    """Yield how far a pregnancy has come, where a text is of one and not of an earlier one."""
+    if not _PREGNANT.search(text):
+        return
+    for match in _WEEKS.finditer(text):
+        if not _OTHER_PREGNANCY.search(text, max(0, match.start() - 40), match.start()):
+            days = int(match["days"] or match["sevenths"] or 0)
+            yield Measurement(
+                "gestation", int(match["weeks"] or match["at"]) + days / 7, match.span()
+            )
+
+
+def _pregnancies(text: str) -> Iterator[Measurement]:
+    for match in _PREGNANCIES.finditer(text):
+        births = int(match[5]) if match[5] else int(match[2]) + int(match[3])
+        yield Measurement("gravidity", float(match[1]), match.span())
+        yield Measurement("parity", float(births), match.span())
+        if match[3]:
+            yield Measurement("preterm births", float(match[3]), match.span())
+            yield Measurement("abortions", float(match[4]), match.span())
+
+
+def _pack_years(text: str, quantities: Sequence[Quantity]) -> Iterator[Measurement]:
+    """Yield "40 pack-years", and packs a day times years; both ends of a range."""
+    for one, following in pairwise([*quantities, None]):
+        if one is None:
+            continue
+        start, end = one.span.start, one.span.end
+        low, high = one.low, one.high
+        if one.unit != "pack-years":
+            daily, years = _packs(text, one), _years_after(text, one, following)
+            if daily == 0.0 or years is None or following is None:
+                continue
+            low, high, end = low * daily * years, high * daily * years, following.span.end
+        for value in dict.fromkeys((low, high)):
+            if value < 300:  # "more than 20 pack-years" has no upper end
+                yield Measurement("pack - years", round(value, 1), (start, end))
+
+
+def _packs(text: str, one: Quantity) -> float:
+    """Return how many packs a day one of a quantity is; 0 where it is no smoking."""
+    if one.unit == "packs/day":
+        return 1.0
+    smoked = one.unit == "per day" and "cig" in one.span.text(text).lower()
+    return 1 / _IN_A_PACK if smoked else 0.0
+
+
+def _years_after(text: str, one: Quantity, following: Quantity | None) -> float | None:
+    """Return the years for which something went on, where they follow at once."""
+    if following is None or following.low != following.high:
+        return None
+    if not _FOR.fullmatch(text[one.span.end : following.span.start]):
+        return None
+    if following.kind == "age":  # "1 ppd, 20 years"
+        return following.low if "year" in following.span.text(text).lower() else None
+    return following.low / _YEAR if following.kind == "duration" else None

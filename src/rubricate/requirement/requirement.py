@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 
 from rubricate.knowledge.tables import parts, pattern, words
-from rubricate.reading.earlier import names_earlier_time
 from rubricate.reading.quantities import Quantity
+from rubricate.reading.times import names_earlier_time
 from rubricate.requirement.alternative import Alternative, read_alternative, read_wording
 from rubricate.requirement.checklist import asked_topic, assessed_wording
 from rubricate.requirement.diagnoses import WantedDiagnosis, asked_diagnoses, wanted_diagnoses

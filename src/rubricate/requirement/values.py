@@ -7,11 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import words
-from rubricate.reading.children import ValueScale, child_scale
-from rubricate.reading.measurements import measure_table
 from rubricate.reading.numbers import figure
+from rubricate.reading.scales import ValueScale, child_scale, in_table_unit, measure_table
 from rubricate.reading.tokens import find_tokens
-from rubricate.reading.value_units import in_table_unit
 
 RAISED = words("measured.raised")
 LOWERED = words("measured.lowered")

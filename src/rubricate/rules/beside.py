@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from rubricate.knowledge.tables import pattern
 from rubricate.reading.clauses import LONGEST_STATEMENT
-from rubricate.reading.earlier import tells_of_before
 from rubricate.reading.note import NoteReading
+from rubricate.reading.times import tells_of_before
 from rubricate.requirement.requirement import Requirement
 from rubricate.rules.reasons import Reason
 

@@ -14,8 +14,8 @@ from rubricate.reading.diagnoses import (
     is_symptom,
     may_be_meant,
 )
-from rubricate.reading.earlier import names_earlier_time
 from rubricate.reading.note import NoteReading, find_place
+from rubricate.reading.times import names_earlier_time
 from rubricate.requirement.diagnoses import FRAME, WantedDiagnosis, is_beside
 from rubricate.requirement.requirement import Requirement
 from rubricate.rules.reasons import Reason

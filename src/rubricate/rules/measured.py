@@ -3,7 +3,7 @@
 The table ``measured_values.tsv`` (written by hand, adults) has one scale per row: below ``low`` a
 value is low, from ``normal from`` to ``normal to`` it is normal, from ``high`` on it is high; what
 lies between is left open. Further rows for what is measured already are further scales. Where a
-note states a child's age, the scales of `rubricate.reading.children` take their place.
+note states a child's age, the scales of `rubricate.reading.scales` take their place.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from rubricate.knowledge.tables import words
-from rubricate.reading.measurements import Measurement, measure_table
+from rubricate.reading.measurements import Measurement
 from rubricate.reading.note import NoteReading
+from rubricate.reading.scales import measure_table
 from rubricate.reading.tokens import find_tokens
 from rubricate.requirement.requirement import Requirement
 from rubricate.requirement.values import FILLING, LOWERED, ORDINARY, RAISED, AskedValues

@@ -13,8 +13,8 @@ from functools import cache
 from rubricate.knowledge.rows import table_rows
 from rubricate.knowledge.tables import pattern
 from rubricate.reading.drugs import classes_above
-from rubricate.reading.earlier import names_earlier_time
 from rubricate.reading.note import NoteReading
+from rubricate.reading.times import names_earlier_time
 from rubricate.reading.tokens import CueTable
 from rubricate.requirement.alternative import Alternative
 from rubricate.requirement.requirement import Requirement

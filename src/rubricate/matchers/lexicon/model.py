@@ -28,7 +28,6 @@ from rubricate.matchers.wording.reading import NoteColumns, read_columns, split_
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.reading.note import NoteReading, read_note
-from rubricate.reading.senses import find_senses
 from rubricate.reading.stems import Speller
 from rubricate.requirement.alternative import read_wording
 from rubricate.rubric import Rubric
@@ -145,7 +144,7 @@ class CaseReader:
 def with_senses(reading: NoteColumns, stems: Sequence[str]) -> list[str]:
     """Return stems with the meanings of words that have several: "ra#ra: room air"."""
     meant = list(stems)
-    for t, sense in find_senses(reading.text, reading.tokens).items():
+    for t, sense in read_note(reading.text).senses.items():
         meant[t] = f"{stems[t]}{SENSE}{sense.key}"
     return meant
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import I32, Bools
+from rubricate.arrays import I32
 from rubricate.knowledge.tables import words
 from rubricate.reading.negation import NegationScope
 from rubricate.reading.note import NoteReading, read_note
@@ -58,22 +58,34 @@ def read_columns(text: str) -> NoteColumns:
     >>> [t.form for t, f in zip(reading.tokens, reading.family) if f]
     ['fhx', ':', 'dad', 'mi', 'at', '52']
     """
-    whole = read_note(text)
+    return read_note(text).once(_columns)
+
+
+def _columns(whole: NoteReading) -> NoteColumns:
     tokens, starts, n = whole.tokens, whole.starts, len(whole.tokens)
     section = np.zeros(n, dtype=np.int32)
     for one in whole.sections:
         end = one.heading.end if one.body is None else one.body.end
         first = bisect_left(starts, one.heading.start)
-        section[first : bisect_left(starts, end)] = SECTION_NUMBER[one.name]
+        section[first : bisect_left(starts, end)] = SECTION_NUMBER[one.names[0]]
     quantity = np.full(n, -1, dtype=np.int32)
     for i, found in enumerate(whole.quantities):
         first, last = bisect_left(starts, found.span.start), bisect_left(starts, found.span.end)
         quantity[first:last] = i
     # Marks before the first clause belong to it.
     clause = np.maximum(np.array(whole.clause, dtype=np.int32) - 1, 0)
-    family = _about_relatives(whole) | (section == SECTION_NUMBER["family"])
+    # A clause that names a relative is about relatives.
+    named = np.array([token.form in RELATIVES for token in tokens], dtype=np.bool_)
+    family = section == SECTION_NUMBER["family"]
+    for first, last in whole.clauses if named.any() else ():
+        family[first:last] |= named[first:last].any()
+    # An item begins with the separator before it, and with a clause.
+    begins = np.array([token.form in SEPARATORS for token in tokens], dtype=np.bool_)
+    if n:
+        begins[1:] |= clause[1:] != clause[:-1]
+        begins[0] = False
     return NoteColumns(
-        text=text,
+        text=whole.text,
         tokens=tokens,
         kind=np.array([_KINDS[token.kind] for token in tokens], dtype=np.int32),
         clause=clause,
@@ -84,27 +96,8 @@ def read_columns(text: str) -> NoteColumns:
         family=family.astype(np.int32),
         negations=whole.negations,
         quantities=whole.quantities,
-        item=_items(tokens, clause),
+        item=np.cumsum(begins).astype(np.int32),
     )
-
-
-def _items(tokens: Sequence[Token], clause: I32) -> I32:
-    """Give each item its number; a separator belongs to the item after it."""
-    begins = np.array([token.form in SEPARATORS for token in tokens], dtype=np.bool_)
-    if len(tokens):
-        begins[1:] |= clause[1:] != clause[:-1]
-        begins[0] = False
-    return np.cumsum(begins).astype(np.int32)
-
-
-def _about_relatives(whole: NoteReading) -> Bools:
-    """Tell which tokens are in a clause that names a relative."""
-    named = np.array([token.form in RELATIVES for token in whole.tokens], dtype=np.bool_)
-    family = np.zeros_like(named)
-    if named.any():
-        for first, end in whole.clauses:
-            family[first:end] = named[first:end].any()
-    return family
 
 
 #: A note of more tokens is compared with its rubric in parts, so that memory stays small.
