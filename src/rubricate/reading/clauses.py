@@ -83,7 +83,7 @@ LONGEST_STATEMENT = 1000
 def statement_starts(
     text: str, tokens: Sequence[Token], sentences: Sequence[tuple[int, int]]
 ) -> tuple[int, ...]:
-    """Return where the sentences, lines and parts after semicolons of a text begin.
+    """Return the starts of the sentences, lines and parts after semicolons of a text.
 
     One that is longer than `LONGEST_STATEMENT` is cut, between words where there are any.
 

@@ -82,7 +82,7 @@ def _mark_fault(row: list[str]) -> str | None:
 
 
 class _Unit(NamedTuple):
-    """Where a sentence or line begins: the number of its first word, and its first character."""
+    """The beginning of a sentence or line: the number of its first word, and its character."""
 
     word: int
     start: int
@@ -122,7 +122,7 @@ def _without_repeated(text: str) -> str:
 
 
 def _units(text: str, tokens: Sequence[Token], words: Sequence[Token]) -> list[_Unit]:
-    """Return where sentences, lines and copies of the whole text begin; the end of all comes last.
+    """Return the starts of sentences, lines and copies of the whole text; the end comes last.
 
     A text may begin again in the middle of a sentence, where its first copy has no last stop.
     """

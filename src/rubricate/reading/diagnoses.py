@@ -72,7 +72,7 @@ def is_symptom(name: str) -> bool:
 
 @cache
 def _near(name: str) -> frozenset[str]:
-    """Return what is near to a diagnosis, whichever of both rows says so."""
+    """Return the diagnoses near to one, whichever of both rows says so."""
     own = set(diagnoses()[name].near)
     return frozenset(own | {one.name for one in diagnoses().values() if name in one.near})
 
@@ -99,7 +99,7 @@ def may_be_meant(asked: str, said: str) -> bool:
 
 @cache
 def _by_name() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
-    """Return what names mean: by their words, and of names in capitals as they are written."""
+    """Return the meanings of names: by their words, and of names in capitals as they stand."""
     plain: dict[str, frozenset[str]] = {}
     exact: dict[str, frozenset[str]] = {}
     for one in diagnoses().values():
@@ -120,7 +120,7 @@ def name_key(name: str) -> str:
 
 @cache
 def _lengths() -> dict[str, tuple[int, ...]]:
-    """Return how many words the names have that begin with a word, the longest first."""
+    """Return the numbers of words of the names that begin with a word, the longest first."""
     lengths: dict[str, set[int]] = {}
     for key in _by_name()[0]:
         words = key.split(" ")

@@ -24,7 +24,7 @@ class DrugClass:
 
 @dataclass(frozen=True, slots=True)
 class DrugName:
-    """What a name stands for: the classes it may mean, and whether it is a class or one drug."""
+    """A name's meaning: the classes it may mean, and whether it is a class or one drug."""
 
     classes: frozenset[str]
     is_class: bool

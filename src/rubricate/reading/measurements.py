@@ -159,7 +159,7 @@ def child_years(text: str, quantities: Sequence[Quantity]) -> float | None:
 
 
 def _named_by_letter(text: str, tokens: Sequence[Token], i: int) -> tuple[str, int] | None:
-    """Return what "T" and, among vital signs or alone with its value, "P" name."""
+    """Return the meaning of "T" and, among vital signs or alone with its value, of "P"."""
     if tokens[i].form not in _LETTERS:
         return None
     written = text[tokens[i].start : tokens[i].end]
@@ -289,7 +289,7 @@ def _read_spelled(
 
 
 def _skip_to_number(tokens: Sequence[Token], j: int) -> int:
-    """Return where the value of a name may stand, after its normal range in brackets."""
+    """Return the token at which a value may stand, after its normal range in brackets."""
     if form_at(tokens, j) == "(":
         inside = [form_at(tokens, k) for k in range(j + 1, min(j + 8, len(tokens)))]
         if ")" in inside and "-" in inside[: inside.index(")")]:
@@ -499,7 +499,7 @@ def _pack_years(text: str, quantities: Sequence[Quantity]) -> Iterator[Measureme
 
 
 def _packs(text: str, one: Quantity) -> float:
-    """Return how many packs a day one of a quantity is; 0 where it is no smoking."""
+    """Return the packs a day that one of a quantity is; 0 where it is no smoking."""
     if one.unit == "packs/day":
         return 1.0
     smoked = one.unit == "per day" and "cig" in one.span.text(text).lower()

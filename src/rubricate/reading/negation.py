@@ -1,4 +1,4 @@
-"""What a note denies: negation cues and how far they reach over lists."""
+"""Denials of a note: negation cues and their reach over lists."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ class NegationScope:
 
     @property
     def is_one_word(self) -> bool:
-        """Whether the cue is a part of the word it negates: "nonsmoker", "painless"."""
+        """True if the cue is a part of the word it negates: "nonsmoker", "painless"."""
         cue, scope = self.cue_span, self.scope_span
         return cue.end == scope.start or scope.end == cue.start
 
@@ -472,7 +472,7 @@ class _Reader:
         )
 
     def _signed_start(self, i: int) -> int:
-        """Return where the words begin that a minus at ``i`` denies."""
+        """Return the first of the words that a minus at ``i`` denies."""
         start = i
         while start > max(self.first, i - _LONGEST_SIGNED):
             token = self.tokens[start - 1]

@@ -59,7 +59,7 @@ class NoteReading:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each token begins."""
+        """The start of each token."""
         return [token.start for token in self.tokens]
 
     @cached_property
@@ -87,11 +87,11 @@ class NoteReading:
 
     @cached_property
     def statements(self) -> tuple[int, ...]:
-        """Where statements begin, in characters."""
+        """The starts of statements, in characters."""
         return statement_starts(self.text, self.raw, self.sentences)
 
     def statement(self, start: int, end: int | None = None) -> tuple[int, int]:
-        """Return where the statement that words stand in begins and ends, in characters.
+        """Return the begin and end of the statement that words stand in, in characters.
 
         >>> NoteReading("CXR clear; no rash. Plan: CT").statement(14)
         (11, 20)
@@ -134,7 +134,7 @@ class NoteReading:
 
     @cached_property
     def quantity_starts(self) -> list[int]:
-        """Where each quantity begins."""
+        """The start of each quantity."""
         return [quantity.span.start for quantity in self.quantities]
 
     @cached_property
@@ -219,7 +219,7 @@ class NoteReading:
         return found
 
     def once(self, find: Callable[..., Kept], *about: Hashable) -> Kept:
-        """Return what a lookup of a rule finds in the note, made once for each of its questions."""
+        """Return the answer of a rule's own lookup in the note, made once for each question."""
         key = (find, *about)
         if key not in self._kept:
             self._kept[key] = find(self, *about)
@@ -277,7 +277,7 @@ class Place:
 def find_place(
     reading: NoteReading, spans: Sequence[tuple[int, int]], meant: frozenset[str] = frozenset()
 ) -> Place | None:
-    """Return where the spans are; None when they hold no token."""
+    """Return the place of the spans; None when they hold no token."""
     inside: list[int] = []
     for start, end in sorted(spans):
         first = bisect_right(reading.starts, start) - 1

@@ -238,7 +238,7 @@ def _person_at(tokens: Sequence[Token], i: int) -> str:
 
 
 def counts_in(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
-    """Return what is counted, with the number: ("pillow", "3").
+    """Return the things that are counted, with the number: ("pillow", "3").
 
     Only whole numbers up to 99 count things; what has a unit or says how often is a quantity.
     """

@@ -188,7 +188,7 @@ def find_quantities(text: str, tokens: Sequence[Token] | None = None) -> list[Qu
 
 
 def _read_at(text: str, tokens: Sequence[Token], i: int) -> QuantityReading | None:
-    """Return what begins at token ``i``."""
+    """Return the quantity that begins at token ``i``."""
     form = tokens[i].form
     if form in FREQUENCY_STARTS:
         reading = read_frequency_cue(tokens, i)

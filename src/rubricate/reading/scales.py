@@ -21,7 +21,7 @@ ADULT = 16
 
 
 class ValueScale(NamedTuple):
-    """What values mean."""
+    """The meaning of values."""
 
     measured: str
     low: float
@@ -31,7 +31,7 @@ class ValueScale(NamedTuple):
 
 
 class _AgeScale(NamedTuple):
-    """What values mean from one age to another, in years."""
+    """The meaning of values from one age to another, in years."""
 
     first: float
     end: float
@@ -49,7 +49,7 @@ def _age_scales() -> tuple[_AgeScale, ...]:
 
 
 def child_scale(measured: str, years: float) -> ValueScale | None:
-    """Return what a child's values mean at an age; None where no range is known.
+    """Return the scale of a child's values at an age; None where no range is known.
 
     >>> child_scale("pulse", 2.5)
     ValueScale(measured='pulse', low=80.0, normal_from=98.0, normal_to=140.0, high=141.0)

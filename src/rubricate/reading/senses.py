@@ -1,4 +1,4 @@
-"""What an abbreviation or word of several meanings means in a note, where its surroundings tell."""
+"""Meanings of abbreviations and words that have several, where their surroundings tell."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def meant_by(key: str) -> frozenset[str]:
 
 
 def find_senses(text: str, tokens: Sequence[Token]) -> dict[int, Sense]:
-    """Return what words of several meanings mean, by their places, where one is likeliest.
+    """Return the likeliest meanings of words that have several, by their places.
 
     >>> from rubricate.reading.tokens import find_tokens
     >>> text = "PE: lungs clear, SpO2 98% RA. Prior PE, RA on methotrexate."
@@ -88,7 +88,7 @@ def find_senses(text: str, tokens: Sequence[Token]) -> dict[int, Sense]:
 
 
 def _weigh(sense: Sense, text: str, tokens: Sequence[Token], i: int) -> float:
-    """Return how much speaks for a meaning of the word at ``i``."""
+    """Return the weight of a meaning of the word at ``i``."""
     total = 0.0
     if sense.heading and _is_heading(text, tokens, i):
         total += _HEADING

@@ -184,7 +184,7 @@ def states(asked: NamedTest, said: NamedTest) -> bool:
 
 
 class _Name(NamedTuple):
-    """What a name may stand for, what that shows, and whether the name means nothing else."""
+    """The tests a name may stand for, the regions they show, and whether it means nothing else."""
 
     tests: frozenset[str]
     regions: frozenset[str]

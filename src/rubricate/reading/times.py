@@ -1,4 +1,4 @@
-"""How long and how often: "3 wks", "3/52", "the past month", "2x/day", "q6h", "x3"."""
+"""Durations and frequencies: "3 wks", "3/52", "the past month", "2x/day", "q6h", "x3"."""
 
 from __future__ import annotations
 

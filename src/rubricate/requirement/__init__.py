@@ -1,1 +1,1 @@
-"""What a feature of a rubric asks for, read from its wording."""
+"""The requirements that features of a rubric state, read from their wordings."""

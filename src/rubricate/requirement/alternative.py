@@ -1,4 +1,4 @@
-"""What one wording of a feature asks for."""
+"""The requirement of one wording of a feature."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ _ABOUT_ADVICE = pattern("asked.about_advice")
 
 
 def _limit_in(forms: Sequence[str]) -> tuple[bool, float] | None:
-    """Return whether a feature asks for a value above a number, or below, and the number."""
+    """Return the number that a value must be above or below, and True for above."""
     before, last = ["", "", *forms][-2:]
     numbers = [form for form in forms if form[:1].isdigit()]
     value = figure(last) if numbers == [last] and before in _ABOVE | _BELOW else None
@@ -180,7 +180,7 @@ _FAR_BEFORE = 40
 
 
 def _asked_quantities(wording: ReadWording) -> tuple[Quantity, ...]:
-    """Return what a feature asks for in numbers; "within 4 weeks" asks for at most as much."""
+    """Return the numbers that a feature asks for; "within 4 weeks" asks for at most as much."""
     found: list[Quantity] = []
     tokens = wording.tokens
     starts, ends = [token.start for token in tokens], [token.end for token in tokens]

@@ -47,7 +47,7 @@ _ASKED = pattern("checklist.asked")
 
 @lru_cache(maxsize=4096)
 def asked_topic(text: str) -> str | None:
-    """Return what a feature wants to have been asked about; None of features that want an answer.
+    """Return the topic that is to have been asked about; None of features that want an answer.
 
     >>> asked_topic("2. Asks about sexual history"), asked_topic("LMP asked")
     ('sexual history', 'LMP')
@@ -106,7 +106,7 @@ def plain_wording(text: str) -> str:
 
 
 def assessed_wording(text: str) -> tuple[str, str]:
-    """Return what a feature wants of the writer's thoughts, and the diagnoses it wants there.
+    """Return the thought that a feature wants of the writer, and the diagnoses it wants there.
 
     "Differential" wants them to be thought of, "Diagnosis" to be the first thought; both are empty
     of features that want something else.
@@ -160,7 +160,7 @@ def _any_of(text: str) -> str:
 
 
 def _answered(text: str) -> str:
-    """Return what "Head injury: denied" and "Night sweats (yes)" ask for."""
+    """Return the plain form of "Head injury: denied" and "Night sweats (yes)"."""
     if hit := _DENIED.match(text):
         return hit[1] if _DENYING.match(hit[1]) else _denied(hit[1])
     hit = _THERE.match(text)

@@ -1,4 +1,4 @@
-"""What a feature asks for, read once: each thing when first asked for."""
+"""A feature's requirement, read once: each part of it when it is first asked for."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TIMES_OF_LIFE = tuple(
 
 
 class Requirement:
-    """What a feature asks for, by its wording; everything is read once.
+    """A feature's requirement, by its wording; every part is read once.
 
     >>> asked = Requirement("No palpitations OR no syncope")
     >>> [(one.roots, one.negated) for one in asked.alternatives]
@@ -62,7 +62,7 @@ class Requirement:
 
     @cached_property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """What each of the wordings asks for."""
+        """The requirement of each wording."""
         return tuple(read_alternative(one) for one in self.wordings)
 
     @cached_property
@@ -106,7 +106,7 @@ class Requirement:
 
     @cached_property
     def topic(self) -> str | None:
-        """What is to have been asked about; None where an answer is wanted."""
+        """The topic that is to have been asked about; None where an answer is wanted."""
         return asked_topic(self.text)
 
     @cached_property
@@ -149,7 +149,7 @@ class Requirement:
 
     @cached_property
     def assessed(self) -> tuple[str, str]:
-        """What it wants of the writer's thoughts, and the diagnoses it wants there."""
+        """The thought it wants of the writer, and the diagnoses it wants there."""
         return assessed_wording(self.text)
 
     @cached_property
@@ -162,7 +162,7 @@ class Requirement:
         return wanted_diagnoses(self.assessed[1])
 
     def values(self, years: float | None = None) -> tuple[tuple[AskedValues, ...], ...]:
-        """Return what each wording asks of measured values, at a child's age."""
+        """Return the measured values that each wording asks for, at a child's age."""
         if years not in self._values:
             self._values[years] = tuple(asked_values(one, years) for one in self.wordings)
         return self._values[years]

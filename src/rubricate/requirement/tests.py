@@ -107,7 +107,7 @@ def read_tests(feature: str, wordings: Sequence[str]) -> AskedTests:
 
 
 def _beside_names(text: str) -> str:
-    """Return what stands beside the names of tests: nothing of "24-hour urine"."""
+    """Return the words beside the names of tests: none of "24-hour urine"."""
     named = named_tests(text)
     starts, ends = [*(one.start for one in named), len(text)], [0, *(one.end for one in named)]
     return "".join(text[end:start] for end, start in zip(ends, starts, strict=True))

@@ -1,4 +1,4 @@
-"""What a feature asks of measured values: "Tachycardia", "Heart rate above 100"."""
+"""Measured values that features ask for: "Tachycardia", "Heart rate above 100"."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EXACT, _NEARLY, _ROUGHLY = 0.01, 0.03, 0.1
 
 
 class AskedValues(NamedTuple):
-    """What a feature asks for: values that state it, and those that at least leave it open."""
+    """The values that state a feature, and those that at least leave it open."""
 
     measured: str
     stated: tuple[float, float]
@@ -47,7 +47,7 @@ def _range(scale: ValueScale, state: str) -> AskedValues:
 
 
 def _denied(asked: AskedValues) -> AskedValues:
-    """Return what "no fever" asks for: what contradicts it states it, and the other way round."""
+    """Return the values of "no fever": those that contradict fever state it, and vice versa."""
     (low, high), (open_low, open_high) = asked.stated, asked.open
     if high == math.inf:
         return AskedValues(
@@ -64,7 +64,7 @@ def _denied(asked: AskedValues) -> AskedValues:
 
 @lru_cache(maxsize=4096)
 def asked_values(feature: str, years: float | None = None) -> tuple[AskedValues, ...]:
-    """Return what a feature asks of measured values; nothing unless it asks for nothing else.
+    """Return the measured values that a feature asks for; none if it asks for anything else.
 
     ``years`` is a child's age: what is fast in an adult is not in an infant.
 
@@ -118,7 +118,7 @@ def _asked(
     rest: frozenset[str],
     figures: list[float],
 ) -> tuple[AskedValues, ...]:
-    """Return what is asked for by names of values, words for findings, other words and numbers."""
+    """Return the values asked for by names, words for findings, other words and numbers."""
     kinds = (RAISED, LOWERED, ORDINARY, _ABOVE, _BELOW)
     raised, lowered, ordinary, above, below = (bool(rest & kind) for kind in kinds)
     if figures and list(named) == ["pack - years"]:

@@ -40,7 +40,7 @@ _LATELY = pattern("beside.lately")
 def why_surely_not(
     asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
 ) -> Reason | None:
-    """Return why words of a note cannot state a feature, by what stands in or right beside them.
+    """Return the reason in or right beside words of a note for which they cannot state a feature.
 
     >>> from rubricate.reading.note import read_note
     >>> from rubricate.requirement.requirement import read_requirement

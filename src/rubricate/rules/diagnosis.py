@@ -1,4 +1,4 @@
-"""What a note's assessment says of a diagnosis: considered, denied, another's or long past."""
+"""Diagnoses in a note's assessment: considered, denied, another's or long past."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _JOINTS = words("diagnosis.joints")
 
 
 class Assessed(NamedTuple):
-    """Where a diagnosis is considered, where it is denied, and where it is another's or past."""
+    """The places at which a diagnosis is considered, denied, and another's or past."""
 
     considered: tuple[tuple[int, int], ...] = ()
     denied: tuple[tuple[int, int], ...] = ()
@@ -53,7 +53,7 @@ class Assessed(NamedTuple):
 
 
 def judge_assessed(asked: Requirement, reading: NoteReading) -> Assessed:
-    """Return where a note speaks of the diagnosis that a feature wants in its assessment.
+    """Return the places of a note about the diagnosis that a feature wants in its assessment.
 
     >>> from rubricate.reading.note import read_note
     >>> from rubricate.requirement.requirement import read_requirement
@@ -116,7 +116,7 @@ def _rank_of(reading: NoteReading, one: NamedDiagnosis) -> str:
 
 
 def _body_at(reading: NoteReading, place: int) -> tuple[int, int] | None:
-    """Return where the text of the section begins and ends that a place is in, if it is in one."""
+    """Return the begin and end of the text of the section that a place is in, if it is in one."""
     bodies = reading.once(_bodies)
     k = bisect_right(bodies, (place, len(reading.text))) - 1
     return bodies[k] if k >= 0 and place < bodies[k][1] else None
@@ -161,7 +161,7 @@ def _is_wider(said: NamedDiagnosis, asked: WantedDiagnosis) -> bool:
 
 
 def _said_of(reading: NoteReading, one: NamedDiagnosis) -> str:
-    """Return what is said of a diagnosis at one place."""
+    """Return the standing of a diagnosis at one place: considered, denied, elsewhere or unclear."""
     text = reading.text
     start, end = reading.tokens[one.first].start, reading.tokens[one.end - 1].end
     section = reading.section_at(start)
@@ -209,7 +209,7 @@ Spans = Sequence[tuple[int, int]]
 
 
 class DiagnosisVerdict(NamedTuple):
-    """What a note says of the diagnosis that a feature asks for.
+    """The verdict of a note on the diagnosis that a feature asks for.
 
     ``states``: words that state it, where none of those found do. ``kept``: which of the words
     found may state it. ``considered``: whether some are known to. ``denied``: some that deny it.
@@ -224,7 +224,7 @@ class DiagnosisVerdict(NamedTuple):
 def judge_diagnosis(
     asked: Requirement, reading: NoteReading, found: Sequence[Spans]
 ) -> DiagnosisVerdict | None:
-    """Return what a note says of the diagnosis a feature asks for; None where it asks for none.
+    """Return a note's verdict on the diagnosis a feature asks for; None where it asks for none.
 
     >>> from rubricate.reading.note import read_note
     >>> from rubricate.requirement.requirement import read_requirement

@@ -1,4 +1,4 @@
-"""How words contradict a feature when it is known that they do: the first thing that differs.
+"""The first difference of words from a feature, when it is known that they contradict it.
 
 The rules that find contradictions keep silent where words leave a way to be read as the feature;
 here no such way is left, so a cue, a value or a person within the words is enough.
@@ -33,7 +33,7 @@ _IN_ORDER = WELL | words("explained.in_order")
 def explain_contradiction(
     asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
 ) -> Reason | None:
-    """Return how words of a note contradict a feature, when it is known that they do.
+    """Return the way in which words contradict a feature, when it is known that they do.
 
     It takes what `rubricate.rules.registry.why_contradicted` takes; the words are those that
     contradict the feature.
@@ -121,7 +121,7 @@ def _quantities_within(place: Place) -> list[Quantity]:
 
 
 def _first_difference(asked: Alternative, place: Place) -> Reason | None:
-    """Return how the words differ from what is asked for, in a few words; or None."""
+    """Return the first difference of the words from what is asked for; or None."""
     looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
     return next((said for look in looks if (said := look(asked, place))), None)
 

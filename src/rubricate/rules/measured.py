@@ -26,14 +26,14 @@ _COURSE = words("measured.course")
 
 
 class MeasuredVerdict(NamedTuple):
-    """Where the values of a note state a feature, and where they contradict it."""
+    """The places of values that state a feature, and of those that contradict it."""
 
     states: tuple[tuple[int, int], ...] = ()
     contradicts: tuple[tuple[int, int], ...] = ()
 
 
 def judge_measured(asked: Requirement, reading: NoteReading) -> MeasuredVerdict:
-    """Return where the values of a note state one of a feature's wordings, or contradict them all.
+    """Return the places of values that state one of a feature's wordings, or contradict them all.
 
     >>> from rubricate.reading.note import read_note
     >>> from rubricate.requirement.requirement import read_requirement
@@ -52,7 +52,7 @@ def judge_measured(asked: Requirement, reading: NoteReading) -> MeasuredVerdict:
 
 
 def _judge(asked: Sequence[AskedValues], measured: Sequence[Measurement]) -> MeasuredVerdict:
-    """Return where values state what is asked for, and where they contradict it.
+    """Return the places of values that state what is asked for, and of those that contradict it.
 
     Where values say different things, or lie between, nothing is said.
     """
@@ -86,7 +86,7 @@ def only_values(reading: NoteReading, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _measured_places(reading: NoteReading) -> tuple[list[int], list[int]]:
-    """Return where measured values begin, and how far those before each of them reach."""
+    """Return the starts of measured values, and the furthest end of those before each of them."""
     spans = sorted(one.span for one in reading.measurements)
     return [start for start, _ in spans], [0, *accumulate((end for _, end in spans), max)]
 

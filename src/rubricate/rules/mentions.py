@@ -1,4 +1,4 @@
-"""Where a feature's own wording stands in a note, and whether it says that the feature is there.
+"""Places of a feature's own wording in a note, and what takes such a mention back.
 
 "Return if chest pain" has the words "chest pain" and states none. Which words take a mention back
 is data: ``knowledge/mention_cues.tsv``.
@@ -66,7 +66,7 @@ class Cue(NamedTuple):
 
 @cache
 def mention_cues() -> tuple[Cue, ...]:
-    """Return what takes a mention back, and what ends its reach."""
+    """Return the cues that take a mention back, and those that end their reach."""
     return tuple(Cue(*row) for row in table_rows("mention_cues.tsv"))
 
 

@@ -1,4 +1,4 @@
-"""Whether words of a note ask, order, advise or fear, name a drug not taken, or are past."""
+"""Words of a note that ask, order, advise or fear, name a drug not taken, or are past."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IN_ADVANCE = words("modality.in_advance")
 
 
 def not_settled(asked: Alternative, place: Place) -> Reason | None:
-    """Return why words ask, order or prevent rather than say: "?PE", "start aspirin"."""
+    """Return the reason if words ask, order or prevent rather than say: "?PE", "start aspirin"."""
     reading, tokens = place.reading, place.reading.tokens
     first, last = place.inside[0], place.inside[-1]
     start = tokens[first].start
@@ -76,7 +76,7 @@ _NOT_TAKEN_REASONS = {
 
 
 def not_taken(asked: Alternative, place: Place) -> Reason | None:
-    """Return why a drug is named that is not taken: "apixaban instead of warfarin"."""
+    """Return the reason if a drug is named that is not taken: "apixaban instead of warfarin"."""
     if not asked.drugs or asked.forms & _OF_ALLERGY:
         return None
     tokens, first = place.reading.tokens, first_named(asked, place)
@@ -95,7 +95,7 @@ _NOT_YET = words("modality.not_yet")
 
 
 def still_or_over(asked: Alternative, place: Place) -> Reason | None:
-    """Return why what should last is over, or what should be over lasts."""
+    """Return the reason if what should last is over, or what should be over lasts."""
     lasting, over = asked.forms & _LASTING, asked.forms & _OVER
     if bool(lasting) == bool(over):
         return None
@@ -119,7 +119,7 @@ _NOT_MEANT_REASONS = {
 
 
 def not_meant(asked: Alternative, place: Place) -> Reason | None:
-    """Return why the words say nothing of what is: advised, declined, in case, feared."""
+    """Return the reason if the words say nothing of what is: advised, declined, in case, feared."""
     if asked.negated or asked.about_advice:
         return None
     tokens = place.reading.tokens
@@ -188,7 +188,7 @@ def is_taken(asked: Alternative) -> bool:
 
 
 def not_now(asked: Alternative, place: Place) -> Reason | None:
-    """Return why the words speak of what is no more."""
+    """Return the reason if the words speak of what is no more."""
     tokens = place.reading.tokens
     if not asked.negated and (said := still_or_over(asked, place)):
         return said
@@ -270,7 +270,7 @@ def _comma_between(place: Place, i: int) -> bool:
 
 
 def cue_within(place: Place) -> Reason | None:
-    """Return why the words themselves say that something is past or only advised."""
+    """Return the reason if the words themselves say that something is past or only advised."""
     tokens, reasons = place.reading.tokens, _NOT_NOW_REASONS | _NOT_MEANT_REASONS
     for table in (_NO_MORE, _GONE, _NOT_MEANT, _NOT_DONE):
         for i in place.inside:

@@ -1,4 +1,4 @@
-"""Whether words of a note are another person's."""
+"""Words of a note that are another person's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIDE_OF_FAMILY = words("persons.side_of_family")
 
 
 def another_person(asked: Alternative, place: Place) -> Reason | None:
-    """Return whose matter it is when it is not the person's the feature asks about."""
+    """Return the person whose matter it is, where the feature asks about another."""
     reading = place.reading
     start, end = reading.starts[place.inside[0]], reading.tokens[place.inside[-1]].end
     if asked.persons or asked.any_relative:
@@ -71,7 +71,7 @@ def _another_relative(asked: Alternative, place: Place) -> Reason | None:
 
 
 def not_kin(asked: Alternative, place: Place) -> Reason | None:
-    """Return whose matter it is where a feature asks for the family and it is no relative's."""
+    """Return the person whose matter it is, where a feature asks for the family and it is none."""
     if not asked.any_relative:
         return None
     said = persons_in(place.reading.tokens, place.inside)
@@ -102,7 +102,7 @@ _NO_MATTER = words("persons.no_matter")
 
 
 def _owners(asked: Alternative, place: Place) -> frozenset[str]:
-    """Return whose the matter of the words is: of the last people named before it, or after it.
+    """Return the owners of the words' matter: the last people named before it, or after it.
 
     "Father MI at 60, brother well": the infarction is the father's, although both are in the words.
     """

@@ -1,4 +1,4 @@
-"""What a note's plan does: drugs that it begins, and advice when to come back.
+"""Plans of a note: drugs that it begins, and advice when to come back.
 
 "PLAN: heparin gtt, metoprolol" states "Starts beta blocker", "RTC if fever" states "Return
 precautions given".
@@ -25,7 +25,7 @@ _GOES_ON = pattern("planned.goes_on")
 
 
 def find_planned(asked: Requirement, reading: NoteReading) -> list[tuple[int, int]]:
-    """Return where a note surely does what a feature wants of its plan; empty where in doubt.
+    """Return the places that surely do what a feature wants of the plan; none where in doubt.
 
     >>> from rubricate.reading.note import read_note
     >>> from rubricate.requirement.requirement import read_requirement
@@ -44,7 +44,7 @@ _RETURN = pattern("planned.return")
 
 
 def _find_started(asked: Requirement, reading: NoteReading) -> list[tuple[int, int]]:
-    """Return where the plan of a note begins the drug that a feature wants; empty where in doubt.
+    """Return the place at which the plan begins the drug that a feature wants; none if in doubt.
 
     A drug that the note names before its plan may be one that only goes on.
 

@@ -1,4 +1,4 @@
-"""Whether words of a note are denied or affirmed the other way."""
+"""Words of a note that are denied, or affirmed, against what a feature asks for."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _other_result(asked: Alternative, place: Place) -> Reason | None:
 
 
 def denied(asked: Alternative, place: Place) -> Reason | None:
-    """Return why a span is denied that should not be, or affirmed that should be denied."""
+    """Return the reason if words are denied, or affirmed, that should not be."""
     reading = place.reading
     own = [
         i

@@ -1,4 +1,4 @@
-"""Why words contradict a feature: a code with what was said, and the code in words for people.
+"""Reasons: a code with what was said, and the code in words for people.
 
 Rules give codes and data; what was decided is told by the code. Only here is it put in words, by
 ``reasons.tsv``.
@@ -16,19 +16,19 @@ from rubricate.knowledge.rows import check_rows, table_rows
 
 
 class Reason(NamedTuple):
-    """Why words contradict a feature; ``said`` is what they say instead, where that is a value."""
+    """A reason of a rule; ``said`` is what the words say instead, where that is a value."""
 
     code: str
     said: str = ""
 
     @property
     def is_denial(self) -> bool:
-        """Whether the words deny what should be there."""
+        """True if the words deny what should be there."""
         return self.code in _DENIALS
 
     @property
     def quotes(self) -> bool:
-        """Whether ``said`` are words of the note, which may stand beside those found."""
+        """True if ``said`` are words of the note, which may stand beside those found."""
         return bool(self.said) and reason_table()[self.code].quotes
 
 
@@ -74,7 +74,7 @@ _DENIALS = {"polarity.denied", "polarity.minus", "diagnosis.denied"}
 
 
 class ReasonRow(NamedTuple):
-    """How a code is put in words, where ``{said}`` stands for what was said."""
+    """The words for a code, in which ``{said}`` stands for what was said."""
 
     words: str
     quotes: bool

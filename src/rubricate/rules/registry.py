@@ -24,7 +24,7 @@ from rubricate.rules.value import (
 def why_contradicted(
     feature: str, text: str, spans: Sequence[tuple[int, int]], rules: Collection[str] | None = None
 ) -> str | None:
-    """Return why words of a note contradict a feature, in a few words; None when they do not.
+    """Return the reason for which words contradict a feature, in a few words; None if they do not.
 
     ``feature``: the feature's wording; alternatives are separated by ``OR``.
     ``spans``: the words that speak of the feature's matter, half-open, in code points.

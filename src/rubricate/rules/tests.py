@@ -1,4 +1,4 @@
-"""Whether a note orders a test that a feature asks for: "Plan: FBC, TFTs, TVUS".
+"""Tests that a note orders: "Plan: FBC, TFTs, TVUS"; examinations that it shows to be done.
 
 Another test, or the same one done some time before, neither states nor contradicts that a test was
 ordered: such words say nothing of the feature.
@@ -81,7 +81,7 @@ _ITEM_END = pattern("ordered.item_end")
 
 
 def find_ordered(asked: Requirement, reading: NoteReading) -> list[tuple[int, int]]:
-    """Return where a note orders the test that a feature asks for; nothing where in doubt.
+    """Return the places at which a note orders the test asked for; none where in doubt.
 
     >>> from rubricate.reading.note import read_note
     >>> from rubricate.requirement.requirement import read_requirement
@@ -204,7 +204,7 @@ class _NamedSo(NamedTuple):
 
 
 def _named_so(reading: NoteReading, asked: Requirement) -> _NamedSo:
-    """Return how a note names the test a feature asks for; every finding of it asks again."""
+    """Return the statements that name the test asked for; every finding of it asks again."""
     places = [
         one for one in reading.tests if any(states(other, one) for other in asked.tests.tests)
     ]
@@ -219,14 +219,14 @@ _Spans = tuple[tuple[int, int], ...]
 
 
 class Examined(NamedTuple):
-    """Where a note shows that an examination was done, and where that it was not."""
+    """The places that show that an examination was done, and those that it was not."""
 
     done: _Spans
     undone: _Spans
 
 
 def find_examined(examination: str, reading: NoteReading) -> Examined:
-    """Return where a note tells of an examination, and where it says that it was not done.
+    """Return the places that tell of an examination, and those that say it was not done.
 
     >>> from rubricate.reading.note import read_note
     >>> note = read_note("No rebound or guarding. Heart not auscultated.")

@@ -1,4 +1,4 @@
-"""Whether words of a note give another number, side, place, drug or course."""
+"""Words of a note that give another number, side, place, drug or course."""
 
 from __future__ import annotations
 
