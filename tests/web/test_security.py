@@ -17,7 +17,7 @@ from rubricate.store import people
 from rubricate.store import tables as t
 from rubricate.web import account
 from rubricate.web.calls import Bench
-from rubricate.web.serving import Address, setup_link
+from rubricate.web.serving import Address, BehindProxy, setup_link
 
 PASSWORD = "four plain words here"
 
@@ -100,6 +100,21 @@ def test_wrong_passwords_slow_down_one_name_from_one_address(
     )
     assert page.status_code == 429
     assert f"in {page.headers['retry-after']} second" in page.text
+
+
+@pytest.mark.parametrize("end", ["192.0.2.7", "192.0.2.7:{}", "[2001:db8::{}]:{}"])
+def test_nobody_chooses_an_address_behind_a_proxy(
+    end: str, bench: Bench, browsers: Browsers
+) -> None:
+    """What the client says of its address stands before what the proxy adds."""
+    set_up(bench, browsers)
+    client = TestClient(BehindProxy(browsers.app), base_url="http://127.0.0.1")
+    given = {"name": "ada", "password": "x" * 12}
+    answers = []
+    for i in range(1, people.FREE_ATTEMPTS + 2):
+        said = {"sec-fetch-site": "none", "x-forwarded-for": f"10.0.0.{i}, {end.format(i, i)}"}
+        answers.append(client.post("/api/v1/session", json=given, headers=said).status_code)
+    assert answers == [401] * people.FREE_ATTEMPTS + [429]
 
 
 @pytest.mark.parametrize(

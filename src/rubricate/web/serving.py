@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, listed
@@ -117,6 +118,37 @@ def setup_link(bench: Bench) -> str | None:
     return f"/setup/{bench.database.write(lambda c: make_link(c, 'setup', days=1))}"
 
 
+class BehindProxy:
+    """Takes the address of who asks from the proxy in front of the server.
+
+    Proxies put the address that they see at the end of the header; what stands before it is what
+    the client said, which would let everybody choose an address for each wrong password.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass one request on."""
+        said = [v for k, v in scope.get("headers", ()) if k == b"x-forwarded-for"]
+        if said:
+            host = said[-1].decode("latin-1").rpartition(",")[2].strip()
+            scope = {**scope, "client": (_without_port(host), 0)}
+        await self.app(scope, receive, send)
+
+
+def _without_port(host: str) -> str:
+    """Return an address without the port that some proxies add.
+
+    >>> _without_port("192.0.2.1:80"), _without_port("[2001:db8::1]:80"), _without_port("::1")
+    ('192.0.2.1', '2001:db8::1', '::1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    name, _, _ = host.partition(":")
+    return name if host.count(":") == 1 else host
+
+
 def listen(address: Address) -> socket.socket:
     """Take the port before anything is printed, so that what is printed is true."""
     address.check()
@@ -146,10 +178,11 @@ def serve(bench: Bench, address: Address, taken: socket.socket, ready: Callable[
             await super().startup(sockets)
             ready()
 
+    app = make_app(bench)
     # No access log of its own: paths hold the secrets of links and tokens.
     config = uvicorn.Config(
-        make_app(bench), access_log=False, log_level="warning", server_header=False,
-        proxy_headers=address.behind_proxy, forwarded_allow_ips="*" if address.behind_proxy else "",
+        BehindProxy(app) if address.behind_proxy else app,
+        access_log=False, log_level="warning", server_header=False, proxy_headers=False,
         ssl_certfile=address.certificate, ssl_keyfile=address.key, timeout_graceful_shutdown=3,
     )  # fmt: skip
     Server(config).run(sockets=[taken])
