@@ -34,8 +34,7 @@ from rubricate.study.settings import AnnotatorSettings
 
 def make_project(connection: Connection, name: str, actor: str, *, study: str = "") -> str:
     """Make an empty project and return its id."""
-    if not name.strip() or len(name) > 200:
-        raise InputError("a project's name has 1 to 200 characters")
+    _check_name(name)
     own = new_id()
     connection.execute(
         t.project.insert().values(
@@ -46,6 +45,11 @@ def make_project(connection: Connection, name: str, actor: str, *, study: str = 
     return own
 
 
+def _check_name(name: str) -> None:
+    if not name.strip() or len(name) > 200 or not name.isprintable():
+        raise InputError("a project's name has 1 to 200 characters that can be printed")
+
+
 def project_row(connection: Connection, project: str) -> Row[Any]:
     """Return a project; a refusal where there is none."""
     own = select(t.project).where(t.project.c.id == project)
@@ -54,6 +58,8 @@ def project_row(connection: Connection, project: str) -> Row[Any]:
 
 def change_project(connection: Connection, /, project: str, actor: str, **values: Any) -> None:
     """Change a project's name, state or whether suggestions are shown."""
+    if "name" in values:
+        _check_name(values["name"])
     if values:
         connection.execute(t.project.update().where(t.project.c.id == project).values(**values))
         append(connection, project, Entry("settings", actor, values))

@@ -50,6 +50,8 @@ def add_rubrics(
         twice = [f.id for f in rubric if known.setdefault(f.id, rubric.case) != rubric.case]
         if twice:
             raise InputError([Fault(f"feature id {i!r} is in two rubrics") for i in twice])
+        if any(f.id in (".", "..") for f in rubric):
+            raise InputError("no browser asks for a feature with the id '.' or '..': rename it")
         old = next(reversed(_versions(connection, project, rubric.case)), None)
         body = json.dumps(rubric_to_json(rubric), ensure_ascii=False, sort_keys=True)
         value = digest(body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -53,6 +54,8 @@ _NOBODY = Identity("", "")
 _THREADS = 64
 #: What is read of a body before it is known who sent it.
 _ANONYMOUS_BYTES = 64_000
+#: Parts of a path that people named: they may hold a slash.
+_NAMED = re.compile(r"{(feature|note|case)}")
 #: What of a path the log keeps.
 _LOGGED = {"project", "assignment", "dispute", "run", "item"}
 #: What people are told while the database is away; the server's log says why.
@@ -419,7 +422,8 @@ def make_app(bench: Bench) -> ASGIApp:
         return _refused(refusal, request, is_page_path(request.url.path))
 
     routes: list[Any] = [
-        Route(rule.path, _endpoint(rule, bench), methods=[rule.method]) for rule in RULES
+        Route(_NAMED.sub(r"{\1:path}", rule.path), _endpoint(rule, bench), methods=[rule.method])
+        for rule in RULES
     ]
     routes.append(Mount("/static", StaticFiles(directory=STATIC)))
     handlers: Any = {HTTPException: not_there}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypedDict, TypeVar
 
 from sqlalchemy import Connection
 
-from rubricate.errors import InputError
+from rubricate.errors import InputError, shown
 from rubricate.store.database import Database
 from rubricate.store.people import ROLES, Identity, may_watch
 from rubricate.web.jobs import Jobs
@@ -56,10 +57,11 @@ class Bench:
 
     def inside(self, name: str) -> Path:
         """Return a path inside the folder that is served; InputError if it leads out of it."""
-        path = (self.folder / name).resolve()
-        if not name or not path.is_relative_to(self.folder.resolve()) or not path.exists():
-            raise InputError(f"{name!r} is no file or folder inside the folder that is served")
-        return path
+        with suppress(OSError, ValueError):  # a name that no file can have
+            path = (self.folder / name).resolve()
+            if name and path.is_relative_to(self.folder.resolve()) and path.exists():
+                return path
+        raise InputError(f"{shown(name)} is no file or folder inside the folder that is served")
 
 
 class PlaceInList(TypedDict):
