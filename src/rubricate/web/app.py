@@ -18,6 +18,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, select
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -54,8 +55,15 @@ _NOBODY = Identity("", "")
 _THREADS = 64
 #: What is read of a body before it is known who sent it.
 _ANONYMOUS_BYTES = 64_000
-#: Parts of a path that people named: they may hold a slash.
+#: Parts of a path that people named: they may hold a slash, and the end of a line.
 _NAMED = re.compile(r"{(feature|note|case)}")
+
+
+class _NameConvertor(StringConvertor):
+    regex = "(?s:.+)"
+
+
+register_url_convertor("name", _NameConvertor())
 #: What of a path the log keeps.
 _LOGGED = {"project", "assignment", "dispute", "run", "item"}
 #: What people are told while the database is away; the server's log says why.
@@ -422,7 +430,7 @@ def make_app(bench: Bench) -> ASGIApp:
         return _refused(refusal, request, is_page_path(request.url.path))
 
     routes: list[Any] = [
-        Route(_NAMED.sub(r"{\1:path}", rule.path), _endpoint(rule, bench), methods=[rule.method])
+        Route(_NAMED.sub(r"{\1:name}", rule.path), _endpoint(rule, bench), methods=[rule.method])
         for rule in RULES
     ]
     routes.append(Mount("/static", StaticFiles(directory=STATIC)))
