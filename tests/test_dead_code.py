@@ -58,6 +58,7 @@ PUBLIC = {
     "data_location": "onnx reads it",
     "symbolic": "torch's exporter calls it",
     "total_tokens": "anyio reads it",
+    "regex": "starlette reads it",
     "export_packed": "training/ship.py",
     "fit_hidden": "training/learn_shared.py",
     "predict_corpus": "for matchers of other packages",
