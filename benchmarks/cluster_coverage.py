@@ -13,12 +13,11 @@ import numpy as np
 
 from rubricate.arrays import F64, I64
 from rubricate.evaluation.counts import CHARACTERS, PRESENCE, CountTable, RowKeys
-from rubricate.evaluation.estimates import add_intervals
-from rubricate.evaluation.evaluation import Evaluation
+from rubricate.evaluation.design import DesignNotes, SampleDesign, design_posterior
+from rubricate.evaluation.evaluation import Evaluation, add_intervals
 from rubricate.evaluation.pairing import Coverage
 from rubricate.run.reading import ScoredRun
 from rubricate.stats import Resampling, score_agreement
-from rubricate.study.measuring import DesignNotes, design_posterior
 from rubricate.trust import compare_groups
 from rubricate.trust.fairness import FairnessSettings
 
@@ -64,7 +63,9 @@ def f1_study(rng: np.random.Generator, patients: int, right: float, seed: int) -
     drawn = evaluation(rng, patients, right)
     found = []
     for clusters in (None, patients_of(patients)):
-        one = add_intervals(drawn, Resampling(400, seed=seed), clusters=clusters)
+        one = add_intervals(
+            drawn, Resampling(400, seed=seed), design=SampleDesign(clusters=clusters)
+        )
         f1 = one.overall("presence")
         found.append((f1.low, f1.high))
     return found

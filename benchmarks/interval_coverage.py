@@ -17,6 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.evaluation.counts import PRESENCE, CountTable, RowKeys
+from rubricate.evaluation.design import (
+    DesignNotes,
+    WeightedMeasures,
+    design_posterior,
+    table_rates,
+)
 from rubricate.evaluation.probabilities import rank
 from rubricate.stats import (
     METHODS,
@@ -40,12 +46,6 @@ from rubricate.stats import (
     ratio,
     score_agreement,
     summarise,
-)
-from rubricate.study.measuring import (
-    DesignNotes,
-    WeightedMeasures,
-    design_posterior,
-    table_rates,
 )
 
 F64 = npt.NDArray[np.float64]

@@ -19,7 +19,7 @@ from typing import Any
 
 from rubricate import Corpus, fit_matcher, load_corpus, read_corpus
 from rubricate.evaluation import Evaluation, evaluate
-from rubricate.evaluation.estimates import add_intervals
+from rubricate.evaluation.evaluation import add_intervals
 from rubricate.matchers import SHIPPED_MODELS, load_matcher
 from rubricate.reports.evaluation import reliability_diagram
 from rubricate.reports.plots import PlotBin

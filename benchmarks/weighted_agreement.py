@@ -13,8 +13,8 @@ import argparse
 import numpy as np
 
 from rubricate.arrays import I64, Bools
+from rubricate.evaluation.design import DesignNotes, design_posterior, table_rates
 from rubricate.stats import Resampling
-from rubricate.study.measuring import DesignNotes, design_posterior, table_rates
 
 #: Share of detected notes, and notes drawn from each side.
 SETTINGS = ((0.10, 250), (0.10, 100), (0.48, 100))

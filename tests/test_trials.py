@@ -17,11 +17,7 @@ def test_every_matcher_is_measured_on_the_same_rows() -> None:
         CORPUS, [Trial("exact", "exact"), Trial("fuzzy", "fuzzy")], splits, settings=FEW
     )
     found = result.of("")
-    assert (
-        found["exact"].evaluation.coverage.n_rows
-        == found["fuzzy"].evaluation.coverage.n_rows
-        == 1600
-    )
+    assert found["exact"].coverage.n_rows == found["fuzzy"].coverage.n_rows == 1600
     assert result.ceiling is not None
     value = result.to_dict()["groups"][""]
     assert value["comparisons"][0]["characters"]["difference"] > 0
@@ -45,7 +41,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same(tmp_path: Path) -> None:
 def test_more_notes_help() -> None:
     splits = learning_splits(CORPUS, folds=2, notes_per_case=[0, 5, 40])
     result = run_trials(CORPUS, [Trial("exact", "exact")], splits, settings=FEW)
-    f1 = [result.of(g)["exact"].evaluation.characters.total().f1 for g in result.groups]
+    f1 = [result.of(g)["exact"].characters.total().f1 for g in result.groups]
     assert result.groups == ["0", "5", "40"]
     assert f1[0] == 0 or f1[0] != f1[0]
     assert f1[1] < f1[2]

@@ -16,8 +16,8 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.evaluation import Coverage, Evaluation, Matching, evaluate
 from rubricate.evaluation.agreement import Agreement, agree
-from rubricate.evaluation.design import clusters_of
-from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation.design import SampleDesign, clusters_of
+from rubricate.evaluation.evaluation import add_intervals
 from rubricate.evaluation.systems import compare_evaluations
 from rubricate.files import file_hash, program_hash
 from rubricate.formats import read_corpus, write_corpus
@@ -61,7 +61,7 @@ class Trial:
 class TrialResult:
     """Results of each matcher on the same splits."""
 
-    measured: Mapping[tuple[str, str], EvaluationWithIntervals]
+    measured: Mapping[tuple[str, str], Evaluation]
     ceiling: Agreement | None
     settings: Resampling
     #: For each matcher, the notes that it could not learn from or could not be tested on.
@@ -72,14 +72,14 @@ class TrialResult:
     @property
     def n_notes(self) -> int:
         """Number of test notes."""
-        return max(found.evaluation.coverage.n_notes for found in self.measured.values())
+        return max(found.coverage.n_notes for found in self.measured.values())
 
     @property
     def groups(self) -> list[str]:
         """The groups of splits, in order."""
         return list(dict.fromkeys(group for group, _ in self.measured))
 
-    def of(self, group: str) -> dict[str, EvaluationWithIntervals]:
+    def of(self, group: str) -> dict[str, Evaluation]:
         """Return the matchers of one group."""
         return {name: found for (g, name), found in self.measured.items() if g == group}
 
@@ -101,7 +101,7 @@ class TrialResult:
     def _group(self, group: str) -> dict[str, object]:
         systems = self.of(group)
         compared = (
-            compare_evaluations((new, systems[new].evaluation), (old, systems[old].evaluation),
+            compare_evaluations((new, systems[new]), (old, systems[old]),
                                 self.settings, clusters=self.clusters)
             for old, new in pairwise(systems)
         )  # fmt: skip
@@ -114,11 +114,11 @@ class TrialResult:
         }
 
 
-def over_cases(found: EvaluationWithIntervals) -> dict[str, dict[str, float]]:
+def over_cases(found: Evaluation) -> dict[str, dict[str, float]]:
     """Return mean and sample SD over cases of characters F1 and presence F1, as the paper does."""
     result = {}
     for name in ("characters", "presence"):
-        values = getattr(found.evaluation, name).by("case").statistic("f1")
+        values = getattr(found, name).by("case").statistic("f1")
         values = values[~np.isnan(values)]
         sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
         mean = float(values.mean()) if len(values) else float("nan")
@@ -153,7 +153,7 @@ def run_trials(
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> splits = fold_splits(corpus, folds=2, train_folds=1)
     >>> result = run_trials(corpus, [Trial("exact", "exact")], splits)
-    >>> 0 < result.of("")["exact"].evaluation.characters.total().f1 < 1
+    >>> 0 < result.of("")["exact"].characters.total().f1 < 1
     True
     """
     settings = settings or Resampling()
@@ -171,7 +171,7 @@ def run_trials(
         parts.setdefault((split.group, trial.name), []).append(found)
     clusters = clusters_of(corpus, cluster) if cluster else None
     measured = {
-        key: add_intervals(_together(found), settings, clusters=clusters)
+        key: add_intervals(_together(found), settings, design=SampleDesign(clusters=clusters))
         for key, found in parts.items()
     }
     items = corpus.rows.note.astype(np.int64) * len(corpus.features) + corpus.rows.feature

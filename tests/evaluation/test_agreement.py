@@ -34,7 +34,7 @@ def three() -> Corpus:
 
 def test_two_annotators_pooled_is_the_evaluation_of_one_against_the_other() -> None:
     corpus = load_corpus("open-notes").select(cases=["0", "1"])
-    found = agree(corpus, settings=FEW).pooled.evaluation
+    found = agree(corpus, settings=FEW).pooled
     alone = evaluate(
         corpus,
         corpus,
@@ -97,7 +97,7 @@ def test_the_rule_for_empty_rows_is_named_and_matters() -> None:
 def test_pairs_and_cases_add_up_to_the_pool() -> None:
     corpus = load_corpus("open-notes").select(cases=["0", "1"])
     found = agree(corpus, settings=FEW)
-    total = found.pooled.evaluation.characters.total().counts
+    total = found.pooled.characters.total().counts
     by_pair = [e.characters.total().counts for e in found.pairs.values()]
     assert {k: sum(c[k] for c in by_pair) for k in total} == total
     table = found.case_table()
@@ -117,8 +117,8 @@ def test_presence_agreement_does_not_depend_on_who_comes_first(corpus: Corpus) -
     rows = corpus.rows.relabel(annotator=[order[a.id] for a in corpus.annotators])
     second = agree(corpus.with_rows(rows, turned), settings=FEW)
     for name in ("characters", "presence"):
-        one = getattr(first.pooled.evaluation, name).total()
-        two = getattr(second.pooled.evaluation, name).total()
+        one = getattr(first.pooled, name).total()
+        two = getattr(second.pooled, name).total()
         assert one.f1 == two.f1 or (one.f1 != one.f1 and two.f1 != two.f1)
 
 
@@ -215,10 +215,10 @@ def test_no_f1_exceeds_1_by_default() -> None:
         builder.annotate("bob", f"n{i}", "f", [(5, 9)])
     corpus = builder.build()
     paper = agree(corpus, matching=Matching("paper", "token"), settings=FEW)
-    assert paper.pooled.evaluation.spans["token_overlap"].total().f1 > 1
-    assert any("may exceed 1" in warning for warning in paper.pooled.evaluation.warnings())
+    assert paper.pooled.spans["token_overlap"].total().f1 > 1
+    assert any("may exceed 1" in warning for warning in paper.pooled.warnings())
     usual = agree(corpus, settings=FEW)
-    assert usual.pooled.evaluation.spans["token_overlap"].total().f1 <= 1
+    assert usual.pooled.spans["token_overlap"].total().f1 <= 1
 
 
 def test_agreement_that_never_varies_gets_exact_limits_or_none() -> None:

@@ -67,7 +67,7 @@ def test_a_cluster_of_one_note_is_a_note(corpus: Corpus) -> None:
 def test_copies_of_a_note_tell_nothing_new(corpus: Corpus) -> None:
     # as many clusters as there were notes before each was counted twice
     found = agree(corpus, settings=FEW, cluster="patient")
-    assert found.pooled.unit == "cluster"
+    assert found.pooled.drawn_unit == "cluster"
     assert found.scores is not None
     assert found.per_note
 

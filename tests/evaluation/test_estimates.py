@@ -4,8 +4,9 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
 from rubricate.errors import InputError
 from rubricate.evaluation import Evaluation, evaluate
-from rubricate.evaluation.estimates import add_intervals
-from rubricate.evaluation.systems import compare_evaluations, note_weights, refuse_unweighted
+from rubricate.evaluation.design import SampleDesign, note_weights, refuse_unweighted
+from rubricate.evaluation.evaluation import add_intervals
+from rubricate.evaluation.systems import compare_evaluations
 from rubricate.stats import (
     EstimateJson,
     Resampling,
@@ -116,10 +117,12 @@ def test_where_nothing_is_ever_present_all_notes_speak_of_specificity() -> None:
 def test_with_unequal_weights_a_perfect_value_has_no_known_limit() -> None:
     evaluation = found_in(20, 20, 30)
     weights = {str(i): 1.0 if i < 20 else 90.0 for i in range(30)}
-    recall = add_intervals(evaluation, FEW, weights=weights).to_dict()["presence"]["intervals"]
+    found = add_intervals(evaluation, FEW, design=SampleDesign(weights))
+    recall = found.to_dict()["presence"]["intervals"]
     # Ten notes stand for 900 in which anything may have been missed.
     assert limits(recall["recall"]) == (None, None)
-    equal = add_intervals(evaluation, FEW, weights=dict.fromkeys(weights, 3.0)).to_dict()
+    alike = SampleDesign(dict.fromkeys(weights, 3.0))
+    equal = add_intervals(evaluation, FEW, design=alike).to_dict()
     low = equal["presence"]["intervals"]["recall"]["low"]
     assert low == pytest.approx(proportion_interval(20, 20).low)
 
@@ -156,7 +159,9 @@ def test_weights_undo_the_oversampling() -> None:
     reference, predicted = sample()
     evaluation = evaluate(reference, predicted)
     assert evaluation.presence.total().recall > 0.9
-    weighted = add_intervals(evaluation, FEW, weights=note_weights(reference)).to_dict()
+    weighted = add_intervals(
+        evaluation, FEW, design=SampleDesign(note_weights(reference))
+    ).to_dict()
     # 80 found of 80 + 5 * 90 present in the population.
     assert weighted["presence"]["recall"] == pytest.approx(80 / 530)
     assert weighted["presence"]["precision"] == pytest.approx(0.8)
@@ -185,7 +190,7 @@ def test_bad_weights_are_all_named() -> None:
     assert len(caught.value.faults) == 1
     reference, predicted = sample()
     with pytest.raises(InputError):
-        add_intervals(evaluate(reference, predicted), FEW, weights={"0": 1.0})
+        add_intervals(evaluate(reference, predicted), FEW, design=SampleDesign({"0": 1.0}))
 
 
 def test_comparing_a_system_with_itself_finds_no_difference() -> None:
@@ -256,11 +261,11 @@ def test_a_kappa_of_zero_is_no_share_of_notes() -> None:
 def test_estimates_are_those_of_the_dictionary() -> None:
     found = add_intervals(raters(["0", "1"]), FEW)
     stored = found.to_dict()
-    for key in found.evaluation.tables:
+    for key in found.tables:
         place = stored
         for name in key:
             place = place[name]
-        for statistic in found.evaluation.tables[key].measure.statistics:
+        for statistic in found.tables[key].measure.statistics:
             overall = found.overall(*key, statistic=statistic)
             assert overall.to_dict() == place["intervals"][statistic]
             for level in ("cases", "features"):
@@ -305,8 +310,8 @@ def test_one_case_says_nothing_of_cases_like_it() -> None:
 
 def test_the_mean_over_one_case_is_the_value_of_all_rows_with_its_interval() -> None:
     one, two = (add_intervals(raters(cases), FEW) for cases in (["0"], ["0", "1"]))
-    for key in one.levels:
-        for statistic in one.evaluation.tables[key].measure.statistics:
+    for key in one.tables:
+        for statistic in one.tables[key].measure.statistics:
             overall = one.overall(*key, statistic=statistic)
             mean = one.macro_mean(*key, level="cases", statistic=statistic)
             assert str(mean) == str(overall)

@@ -3,7 +3,8 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Metadata, Note, load_corpus
 from rubricate.errors import InputError, UnknownNameError
 from rubricate.evaluation import Matching
-from rubricate.evaluation.systems import evaluate_systems, note_weights, refuse_unweighted
+from rubricate.evaluation.design import note_weights, refuse_unweighted
+from rubricate.evaluation.systems import evaluate_systems
 from rubricate.merge import join_corpora
 from rubricate.stats import Resampling
 
@@ -181,6 +182,6 @@ def test_the_same_errors_in_three_notes_are_no_proof() -> None:
 def test_results_print_what_matters_in_a_line() -> None:
     """A console prints every result that is typed; thousands of counts would be of no use."""
     found = evaluate_systems(CORPUS, {"rater": RATER}, ceiling=CORPUS, settings=FEW)
-    for printed in (repr(found), repr(found.systems["rater"].evaluation), repr(found.ceiling)):
+    for printed in (repr(found), repr(found.systems["rater"]), repr(found.ceiling)):
         assert len(printed) < 250 and "F1 of characters" in printed and "\n" not in printed
     assert "second_rater against reference" in repr(found)

@@ -11,7 +11,7 @@ import pytest
 
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note, Rubric
 from rubricate.evaluation import evaluate
-from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation.evaluation import Evaluation, add_intervals
 from rubricate.stats import Resampling
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -138,7 +138,7 @@ def trapped() -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def measured(trapped: Corpus) -> dict[str, EvaluationWithIntervals]:
+def measured(trapped: Corpus) -> dict[str, Evaluation]:
     """Give tests two systems' evaluations over the corpus with traps."""
     return {
         name: add_intervals(

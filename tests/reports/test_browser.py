@@ -11,7 +11,7 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.evaluation.agreement import agree
-from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.evaluation import Evaluation
 from rubricate.reports.agreement import agreement_page
 from rubricate.reports.evaluation import evaluation_page
 from rubricate.stats import Resampling
@@ -43,7 +43,7 @@ def opened(page: Path, profile: Path) -> tuple[str, list[str]]:
 
 
 def test_the_console_stays_silent(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
+    trapped: Corpus, measured: dict[str, Evaluation], tmp_path: Path
 ) -> None:
     page = evaluation_page(measured, trapped, dict.fromkeys(measured, trapped))
     dom, console = opened(written(tmp_path, page), tmp_path / "profile")
@@ -81,7 +81,7 @@ def test_marked_text_is_the_note_to_the_character(trapped: Corpus, tmp_path: Pat
 
 
 def test_tables_sort_and_fragments_light_up_together(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
+    trapped: Corpus, measured: dict[str, Evaluation], tmp_path: Path
 ) -> None:
     page = evaluation_page({"cy": measured["cy"]}, trapped, {"cy": trapped})
     check = """

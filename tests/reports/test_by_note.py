@@ -11,7 +11,7 @@ import pytest
 from rubricate import CorpusBuilder, Feature, Note
 from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
-from rubricate.evaluation.estimates import add_intervals
+from rubricate.evaluation.evaluation import add_intervals
 from rubricate.reports.agreement import agreement_page
 from rubricate.reports.blocks import blocks_html
 from rubricate.reports.by_note import MarkSource, costly_notes, marked_rows, presence_scores

@@ -12,7 +12,7 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric
 from rubricate.errors import InputError
 from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
-from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation.evaluation import Evaluation, add_intervals
 from rubricate.reports.comparison import comparison_page
 from rubricate.stats import Resampling
 from rubricate.trials import TrialResult
@@ -20,9 +20,7 @@ from rubricate.trials import TrialResult
 FEW = Resampling(resamples=50)
 
 
-def as_result(
-    measured: dict[str, EvaluationWithIntervals], groups: Iterable[str] = ("",)
-) -> TrialResult:
+def as_result(measured: dict[str, Evaluation], groups: Iterable[str] = ("",)) -> TrialResult:
     found = {(group, name): one for group in groups for name, one in measured.items()}
     return TrialResult(found, None, FEW)
 
@@ -39,7 +37,7 @@ def many_cases(n: int) -> Corpus:
 
 
 def test_everything_is_on_the_page(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     several = as_result(measured, ("2", "40"))
     result = TrialResult(several.measured, agree(trapped, settings=FEW), FEW)
@@ -50,8 +48,8 @@ def test_everything_is_on_the_page(
         assert words in text
     assert "bob, 40 notes per case" in text
     assert result.ceiling is not None
-    level = result.ceiling.pooled.evaluation.characters.total().f1
-    n_notes = result.ceiling.pooled.evaluation.coverage.n_notes
+    level = result.ceiling.pooled.characters.total().f1
+    n_notes = result.ceiling.pooled.coverage.n_notes
     # the human line in the learning curve
     assert f"annotators ({n_notes} notes): {level:.3f}" in text
     assert seen[0] == (0, 5, "report")
@@ -59,16 +57,16 @@ def test_everything_is_on_the_page(
 
 
 def test_differences_are_tested(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     text = read_page(comparison_page(as_result(measured), trapped, "p")).text
-    both = [measured[name].evaluation.characters.total().f1 for name in ("cy", "bob")]
+    both = [measured[name].characters.total().f1 for name in ("cy", "bob")]
     assert f"cy − bobCharacters{both[0] - both[1]:.3f}[" in text
     assert "Learning curve" not in text  # only one number of notes
 
 
 def test_one_matcher_has_no_difference(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     page = comparison_page(as_result({"bob": measured["bob"]}), trapped, "p")
     assert "differences" not in read_page(page).ids
@@ -90,7 +88,7 @@ def test_many_cases_are_drawn_in_several_figures(read_page: Callable[[str], Any]
 
 
 def test_means_and_sds_are_over_cases(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     values = [p.value for p in measured["bob"].by_group("characters", level="cases").values()]
     page = comparison_page(as_result({"bob": measured["bob"]}), trapped, "p")

@@ -23,7 +23,8 @@ from rubricate import (
 from rubricate.errors import InputError, OutputExistsError
 from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
-from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
+from rubricate.evaluation.design import SampleDesign
+from rubricate.evaluation.evaluation import Evaluation, add_intervals
 from rubricate.reports.blocks import blocks_html, save_report
 from rubricate.reports.evaluation import (
     calibration_section,
@@ -36,7 +37,7 @@ FEW = Resampling(resamples=50)
 
 
 @pytest.fixture(scope="module")
-def raters() -> tuple[Corpus, EvaluationWithIntervals]:
+def raters() -> tuple[Corpus, Evaluation]:
     """The 200 notes that a second rater annotated, and that rater against the reference."""
     corpus = load_corpus("open-notes").select(cases=[str(i) for i in range(10)])
     second = corpus.annotator_index["second_rater"]
@@ -49,27 +50,27 @@ def raters() -> tuple[Corpus, EvaluationWithIntervals]:
 
 
 def test_a_real_page_is_whole_and_small(
-    raters: tuple[Corpus, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    raters: tuple[Corpus, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     corpus, found = raters
     page = evaluation_page({"second_rater": found}, corpus, {"second_rater": corpus})
     reader = read_page(page)
     assert len(page.encode()) < 3_000_000
-    total = found.evaluation.characters.total()
+    total = found.characters.total()
     for value in (total.precision, total.recall, total.f1):
         assert f"{value:.3f}" in reader.text
-    counts = found.evaluation.presence.total().counts
+    counts = found.presence.total().counts
     assert f"{counts['tp']:,}" in reader.text
     for feature in corpus.features:
         assert feature.text in reader.text
 
 
 def test_the_notes_that_cost_most_come_first(
-    raters: tuple[Corpus, EvaluationWithIntervals],
+    raters: tuple[Corpus, Evaluation],
 ) -> None:
     corpus, found = raters
     page = evaluation_page({"s": found}, corpus, {"s": corpus}, worst=8)
-    table = found.evaluation.characters.by("note")
+    table = found.characters.by("note")
     wrong = table.values[:, 1] + table.values[:, 2]
     worst = [table.ids[i] for i in np.argsort(-wrong, kind="stable")[:8]]
     assert re.findall(r"<summary>Note (\S+),", page) == worst
@@ -81,7 +82,7 @@ def test_the_notes_that_cost_most_come_first(
 
 
 def test_traps_stay_text(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     trap = '<script>alert("x")</script>'
     systems = {f"{name} {trap}": found for name, found in measured.items()}
@@ -96,7 +97,7 @@ def test_traps_stay_text(
 
 
 def test_method_names_version_inputs_and_settings(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     page = evaluation_page(
         {"bob": measured["bob"]}, trapped, {"bob": trapped}, inputs={"ref.csv": "ab12"}
@@ -108,9 +109,7 @@ def test_method_names_version_inputs_and_settings(
     assert "one-to-one, by character" in text
 
 
-def test_ceiling_draws_a_line(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
-) -> None:
+def test_ceiling_draws_a_line(trapped: Corpus, measured: dict[str, Evaluation]) -> None:
     systems, predicted = {"bob": measured["bob"]}, {"bob": trapped}
     without = evaluation_page(systems, trapped, predicted)
     ceiling = agree(trapped, settings=FEW)
@@ -120,7 +119,7 @@ def test_ceiling_draws_a_line(
 
 
 def test_a_system_may_be_called_like_the_annotators(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], read_page: Callable[[str], Any]
+    trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     page = evaluation_page(
         {"annotators": measured["bob"]}, trapped, {"annotators": trapped},
@@ -155,7 +154,7 @@ def test_weights_move_the_confusion(trapped: Corpus, read_page: Callable[[str], 
         trapped, trapped, reference_annotator="cy", predicted_annotator="bob", missing="skip"
     )
     weights = {note.id: 1000.0 for note in trapped.notes}
-    found = add_intervals(evaluation, FEW, weights=weights)
+    found = add_intervals(evaluation, FEW, design=SampleDesign(weights=weights))
     text = read_page(evaluation_page({"bob": found}, trapped, {"bob": trapped})).text
     assert f"{1000 * evaluation.presence.total().counts['tp']:,}" in text
     assert "by the sampling design" in text
@@ -163,7 +162,7 @@ def test_weights_move_the_confusion(trapped: Corpus, read_page: Callable[[str], 
 
 def test_many_features_are_limited_and_it_says_so(
     trapped: Corpus,
-    measured: dict[str, EvaluationWithIntervals],
+    measured: dict[str, Evaluation],
     read_page: Callable[[str], Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -173,9 +172,7 @@ def test_many_features_are_limited_and_it_says_so(
     assert "Of 4 features the 2 with the lowest F1 of bob are drawn; the other 2" in text
 
 
-def test_systems_need_their_corpus(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
-) -> None:
+def test_systems_need_their_corpus(trapped: Corpus, measured: dict[str, Evaluation]) -> None:
     with pytest.raises(InputError, match="cy"):
         evaluation_page(measured, trapped, {"bob": trapped})
     with pytest.raises(InputError):
@@ -183,7 +180,7 @@ def test_systems_need_their_corpus(
 
 
 def test_reports_are_written_once(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals], tmp_path: Path
+    trapped: Corpus, measured: dict[str, Evaluation], tmp_path: Path
 ) -> None:
     predicted = dict.fromkeys(measured, trapped)
     report = evaluation_report(measured, trapped, predicted)
@@ -221,7 +218,7 @@ def stated(slope: float, *, n_notes: int = 40) -> Corpus:
     return builder.build()
 
 
-def measured(corpus: Corpus, predicted: str = "system") -> EvaluationWithIntervals:
+def measured(corpus: Corpus, predicted: str = "system") -> Evaluation:
     other = {"system": "reference", "reference": "system"}[predicted]
     evaluation = evaluate(corpus, corpus, reference_annotator=other, predicted_annotator=predicted)
     return add_intervals(evaluation, Resampling(resamples=50))

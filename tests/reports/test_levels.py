@@ -6,7 +6,7 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.evaluation import LABELS
-from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.evaluation import Evaluation
 from rubricate.reports.blocks import blocks_html
 from rubricate.reports.levels import (
     HUMAN,
@@ -20,7 +20,7 @@ from rubricate.reports.levels import (
 
 
 def test_tables_have_a_line_a_case_and_a_column_a_system(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
+    trapped: Corpus, measured: dict[str, Evaluation]
 ) -> None:
     measuring = Measuring(measured, trapped)
     table = case_values_table(measuring, [("characters",), ("presence",)])
@@ -29,7 +29,7 @@ def test_tables_have_a_line_a_case_and_a_column_a_system(
 
 
 def test_the_human_line_appears_where_known(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
+    trapped: Corpus, measured: dict[str, Evaluation]
 ) -> None:
     human = measured["cy"]
     with_line = case_figure(Measuring({"bob": measured["bob"]}, trapped, human), ("presence",))
@@ -39,14 +39,14 @@ def test_the_human_line_appears_where_known(
 
 
 def test_cases_nobody_compared_are_left_open(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
+    trapped: Corpus, measured: dict[str, Evaluation]
 ) -> None:
     more = Measuring(measured, trapped.select(cases=["a"]))
     assert more.cases == ["a"]
 
 
 def test_all_features_are_drawn_and_listed(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
+    trapped: Corpus, measured: dict[str, Evaluation]
 ) -> None:
     html = blocks_html(feature_section(Measuring(measured, trapped)))
     assert "All 4 features in a table" in html
@@ -55,7 +55,7 @@ def test_all_features_are_drawn_and_listed(
     assert "Of 4 features" not in html
 
 
-def test_points_agree_with_the_dictionary(measured: dict[str, EvaluationWithIntervals]) -> None:
+def test_points_agree_with_the_dictionary(measured: dict[str, Evaluation]) -> None:
     found = measured["bob"]
     values = found.to_dict()
     for path in LABELS:
@@ -81,8 +81,6 @@ def test_points_agree_with_the_dictionary(measured: dict[str, EvaluationWithInte
                 assert [point.low, point.high] == pytest.approx([limits["low"], limits["high"]])
 
 
-def test_cases_keep_the_corpus_order(
-    trapped: Corpus, measured: dict[str, EvaluationWithIntervals]
-) -> None:
+def test_cases_keep_the_corpus_order(trapped: Corpus, measured: dict[str, Evaluation]) -> None:
     assert case_order(trapped, *measured.values()) == ["a", "b"]
     assert case_names(trapped)["a"].startswith("a Case")

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from rubricate import read_corpus, write_corpus
 from rubricate.errors import InputError
+from rubricate.evaluation.design import SampleDesign
 from rubricate.stats import Estimate, Resampling
 from rubricate.study import measuring
 from rubricate.study.collection import collect_study
 from rubricate.study.decisions import curate_study
 from rubricate.study.evaluation import (
-    SampleDesign,
     evaluate_study,
     oversampled,
     refuse_unweighted,
@@ -55,7 +55,7 @@ def test_values_are_those_of_the_population(curated: Study) -> None:
 def test_agreement_is_weighted_where_notes_were_drawn_unevenly(curated: Study) -> None:
     path = curated.output("sample", "notes.jsonl")
     agreement = measuring.pair_evaluation(curated.corpus("collect", "annotations.jsonl"))
-    design, (_, variables) = SampleDesign.of(read_corpus(path)), read_population(curated)
+    design, (_, variables) = SampleDesign.of_sample(read_corpus(path)), read_population(curated)
     smoking = next(one for one in variables if one.name == "smoking")
     even = replace(design, weights=dict.fromkeys(design.weights, 2.0))
     assert weigh_agreement(agreement, smoking, even, Resampling(99)) is None
@@ -157,7 +157,7 @@ def test_strata_that_nobody_drew_from_are_refused() -> None:
 
 def test_notes_from_elsewhere_have_no_design(corpus) -> None:
     with pytest.raises(InputError, match="inclusion_probability"):
-        SampleDesign.of(corpus)
+        SampleDesign.of_sample(corpus)
 
 
 def test_width_is_judged_on_both() -> None:

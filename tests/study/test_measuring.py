@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from rubricate import CorpusBuilder, Feature, Metadata, Note, load_corpus
-from rubricate.evaluation import evaluate
+from rubricate.evaluation import design, evaluate
 from rubricate.evaluation.agreement import agree
+from rubricate.evaluation.design import (
+    DesignNotes,
+    SampleDesign,
+    design_bootstrap,
+    design_posterior,
+)
 from rubricate.stats import (
     Estimate,
     Resampling,
@@ -13,13 +19,8 @@ from rubricate.stats import (
     proportion_interval,
 )
 from rubricate.study import measuring
-from rubricate.study.evaluation import SampleDesign, measure_variable
-from rubricate.study.measuring import (
-    DesignNotes,
-    design_bootstrap,
-    design_posterior,
-    measure_sites,
-)
+from rubricate.study.evaluation import measure_variable
+from rubricate.study.measuring import measure_sites
 from rubricate.study.population import Variable
 from weighted_agreement import coverage
 
@@ -177,7 +178,7 @@ def draw(world: World, rng: np.random.Generator) -> tuple[DesignNotes, dict[str,
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_intervals_cover_what_they_claim(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_DRAWS", 1000)
+    monkeypatch.setattr(design, "_DRAWS", 1000)
     rng = np.random.default_rng(7)
     n, naive = 300, 0
     covered = {"precision": 0, "recall": 0}
@@ -197,7 +198,7 @@ def test_intervals_cover_what_they_claim(world: str, monkeypatch: pytest.MonkeyP
 
 
 def test_weighted_agreement_covers_that_of_the_population(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_DRAWS", 1000)
+    monkeypatch.setattr(design, "_DRAWS", 1000)
     found = coverage(0.10, 250, studies=60)
     # three standard errors of 60 studies
     assert all(covered >= 0.95 - 3 * 0.028 for covered, _, _ in found.values())
@@ -218,7 +219,7 @@ def test_sites_that_are_alike_are_rarely_said_to_differ(
     frequency: float, each: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Few missed notes of large weight must not look like a difference between sites.
-    monkeypatch.setattr(measuring, "_DRAWS", 1000)
+    monkeypatch.setattr(design, "_DRAWS", 1000)
     rng = np.random.default_rng(4)
     missed = frequency * 0.85 * 0.25 / (1 - frequency)
     studies, alarms = 150, 0
@@ -281,7 +282,9 @@ def test_a_study_draws_patients() -> None:
     )  # fmt: skip
     variable = Variable("smoking", "primary", ("12",))
     alone, together = (
-        measure_variable(found, variable, SampleDesign.of(corpus, cluster=name), Resampling(200))
+        measure_variable(
+            found, variable, SampleDesign.of_sample(corpus, cluster=name), Resampling(200)
+        )
         for name in ("", "patient")
     )
     for name in ("precision", "prevalence"):

@@ -133,12 +133,12 @@ def agree_command(
 
 
 def _print(found: Agreement, report: Path | None) -> None:
-    pooled = found.pooled.evaluation
+    pooled = found.pooled
     names = ", ".join(a.id for a in found.corpus.annotators)
     click.echo(
         f"annotators: {names}; spans {pooled.protocol} by {pooled.unit}; "
         f"{counted(pooled.coverage.n_notes, 'note')}; "
-        f"{found.pooled.settings.confidence:.0%} intervals by {found.pooled.unit}, "
+        f"{pooled.settings.confidence:.0%} intervals by {pooled.drawn_unit}, "
         + shown_population(found.pooled.settings, len(pooled.characters.by("case")))
         + "\n"
     )
@@ -215,7 +215,7 @@ def _print_corrected(found: Agreement) -> None:
             f"they agree on {(pabak.value + 1) / 2:.1%} of the rows; kappa is lower than AC1 where "
             "one answer is much more frequent (the prevalence paradox)"
         )
-    met = found.pooled.evaluation.span_outcomes()
+    met = found.pooled.span_outcomes()
     click.echo(
         f"spans: {met['correct']:,} the same, {met['partial']:,} in part, {met['missed']:,} of the "
         f"first only, {met['spurious']:,} of the second only"

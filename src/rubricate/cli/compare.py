@@ -225,19 +225,19 @@ def _print(result: TrialResult) -> None:
             spread = over_cases(found)
             cells: list[Any] = [f"{name}, {group} notes per case" if group else name]
             for what in ("characters", "presence"):
-                table = getattr(found.evaluation, what)
+                table = getattr(found, what)
                 interval = found.overall(what)
                 cells += [table.total().f1, shown(interval)]
                 cells.append(_spread(spread[what]["mean"], spread[what]["sd"]))
             lines.append(tuple(cells))
-    base = next(iter(result.measured.values())).evaluation.all_present_f1()
+    base = next(iter(result.measured.values())).all_present_f1()
     lines.append(("everything present", None, DASH, DASH, base, DASH, DASH))
     if result.ceiling is not None:
         table_of = {line["case"]: line for line in result.ceiling.case_table()}
-        cells = [f"annotators ({result.ceiling.pooled.evaluation.coverage.n_notes:,} notes)"]
+        cells = [f"annotators ({result.ceiling.pooled.coverage.n_notes:,} notes)"]
         for what, column in (("characters", "f1"), ("presence", "yes_no_f1")):
             interval = result.ceiling.pooled.overall(what)
-            total = getattr(result.ceiling.pooled.evaluation, what).total()
+            total = getattr(result.ceiling.pooled, what).total()
             cells += [total.f1, shown(interval)]
             mean, sd = (table_of.get(k, {}).get(column) for k in ("mean", "sd"))
             cells.append(_spread(mean, sd))
@@ -257,12 +257,12 @@ def _spread(mean: float | None, sd: float | None) -> str:
 def _print_cases(result: TrialResult) -> None:
     """Print characters F1 and presence F1 of each case, where there are several."""
     group = result.groups[-1]
-    columns = {name: _case_cells(found.evaluation) for name, found in result.of(group).items()}
+    columns = {name: _case_cells(found) for name, found in result.of(group).items()}
     cases = list(next(iter(columns.values())))
     if len(cases) < 2:
         return
     if result.ceiling is not None:
-        columns["annotators"] = _case_cells(result.ceiling.pooled.evaluation)
+        columns["annotators"] = _case_cells(result.ceiling.pooled)
     learned = f", {group} notes per case" if group else ""
     click.echo(f"\ncharacters F1 / presence F1 of each case{learned}")
     print_first(

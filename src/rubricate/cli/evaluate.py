@@ -27,7 +27,6 @@ from rubricate.progress import shown_progress
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
     from rubricate.evaluation import Evaluation, Matching
-    from rubricate.evaluation.estimates import EvaluationWithIntervals
     from rubricate.evaluation.pairing import Missing, Unknown
     from rubricate.evaluation.systems import BelowCeiling, SystemsEvaluation
     from rubricate.stats import Resampling
@@ -134,7 +133,7 @@ def evaluate_command(
             progress=progress,
         )
     for path, system in zip(predicted_paths, found.systems.values(), strict=True):
-        own = system.evaluation
+        own = system
         if path == reference_path and own.predicted_annotator == own.reference_annotator:
             warn(f"{path} is measured against itself")
     if report:
@@ -201,25 +200,24 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
         click.echo(f"report: {report}")
 
 
-def _print_system(system: EvaluationWithIntervals, below: Mapping[str, BelowCeiling]) -> None:
+def _print_system(system: Evaluation, below: Mapping[str, BelowCeiling]) -> None:
     """Print what one system reached, and how far below the annotators it stays."""
-    evaluation = system.evaluation
-    click.echo(evaluation.decisions())
-    _print_four_cells(evaluation)
+    click.echo(system.decisions())
+    _print_four_cells(system)
     click.echo(
-        f"{counted(evaluation.coverage.n_notes, 'note')}, "
-        f"{counted(evaluation.coverage.n_rows, 'row')}; "
-        f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}; "
-        f"spans {evaluation.protocol} by {evaluation.unit}; "
-        f"{system.settings.confidence:.0%} intervals by {system.unit}, "
-        + shown_population(system.settings, len(evaluation.characters.by("case")))
+        f"{counted(system.coverage.n_notes, 'note')}, "
+        f"{counted(system.coverage.n_rows, 'row')}; "
+        f"{system.predicted_annotator} against {system.reference_annotator}; "
+        f"spans {system.protocol} by {system.unit}; "
+        f"{system.settings.confidence:.0%} intervals by {system.drawn_unit}, "
+        + shown_population(system.settings, len(system.characters.by("case")))
     )
     print_measures(system)
-    everything = evaluation.all_present_f1(system.weights)
+    everything = system.all_present_f1()
     if everything == everything:
         click.echo(f"marking every feature present would give presence F1 {everything:.3f}")
     _print_calibration(system)
-    warn(*evaluation.warnings())
+    warn(*system.warnings())
     for what, one in below.items():
         click.echo(
             f"{what}: {shown_number(one.difference.value, '+.3f')} ({shown(one.difference)}) from "
@@ -238,12 +236,12 @@ def _print_four_cells(evaluation: Evaluation) -> None:
     click.echo()
 
 
-def _print_calibration(system: EvaluationWithIntervals) -> None:
+def _print_calibration(system: Evaluation) -> None:
     """Print what predicted probabilities are worth, where there are any."""
     found = system.calibration
     if found is None:
         return
-    n_rows, rows = found.overall.n_rows, system.evaluation.coverage.n_rows
+    n_rows, rows = found.overall.n_rows, system.coverage.n_rows
     some = f" of {n_rows:,} rows" if n_rows < rows else ""
     brier, skill, ece = (found.estimates[name] for name in ("brier", "brier_skill", "ece"))
     gained = f", skill {skill.value:.3f}" if skill.is_defined else ""

@@ -24,7 +24,7 @@ from rubricate.errors import listed
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
-    from rubricate.evaluation.estimates import EvaluationWithIntervals
+    from rubricate.evaluation.evaluation import Evaluation
     from rubricate.evaluation.matching import Protocol, Unit
     from rubricate.stats import BootstrapMethod, Estimate, Population, Resampling
 
@@ -135,10 +135,10 @@ def shown_population(settings: Resampling, n_cases: int) -> str:
     return "for these cases" if n_cases > 1 else "for this case"
 
 
-def print_measures(found: EvaluationWithIntervals) -> None:
+def print_measures(found: Evaluation) -> None:
     """Print precision, recall and F1 with intervals, one line per measure."""
     lines = []
-    for key in found.evaluation.tables:
+    for key in found.tables:
         f1 = found.overall(*key)
         lines.append(
             (

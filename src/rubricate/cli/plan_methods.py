@@ -218,7 +218,7 @@ def answer(method: str, given: Given) -> Answer:
 
 def from_pilot(given: Given) -> Answer:
     """Plan the size of a study whose notes are like those of a pilot."""
-    from rubricate.evaluation.evaluation import plan_from_pilot
+    from rubricate.evaluation.pilot import plan_from_pilot
 
     ArgumentError.raise_any(_idle(given, {*PILOT, "pilot"}, "--pilot"))
     found = plan_from_pilot(

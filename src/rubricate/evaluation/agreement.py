@@ -14,9 +14,13 @@ from rubricate.corpus import Corpus
 from rubricate.display import table_html
 from rubricate.errors import ArgumentError, InputError, UnknownNameError, did_you_mean
 from rubricate.evaluation.counts import CountTable, mean_defined
-from rubricate.evaluation.design import clusters_of
-from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
-from rubricate.evaluation.evaluation import Evaluation, evaluate_pairing, nested
+from rubricate.evaluation.design import SampleDesign, clusters_of
+from rubricate.evaluation.evaluation import (
+    Evaluation,
+    add_intervals,
+    evaluate_pairing,
+    nested,
+)
 from rubricate.evaluation.matching import LABELS, Matching, span_counts, words
 from rubricate.evaluation.pairing import Coverage, Pairing, row_keys
 from rubricate.evaluation.raters import (
@@ -80,7 +84,7 @@ class Agreement:
     """
 
     corpus: Corpus
-    pooled: EvaluationWithIntervals
+    pooled: Evaluation
     pairs: Mapping[tuple[str, str], Evaluation]
     per_note: Mapping[tuple[str, str], Mapping[str, Mapping[str, NoteMeans]]]
     chance_corrected: Mapping[str, ChanceCorrected]
@@ -95,8 +99,8 @@ class Agreement:
         paper's table it exceeds F1, which a ratio of sums cannot do); ``jaccard_pooled`` is the
         ratio of sums. Cases in which a value is undefined are left out of its mean and SD.
         """
-        characters = self.pooled.evaluation.characters
-        presence = self.pooled.evaluation.presence
+        characters = self.pooled.characters
+        presence = self.pooled.presence
         lines: list[CaseLine] = []
         for case, measured in characters.by("case").measured().items():
             own = characters.where(cases=[case])
@@ -128,7 +132,7 @@ class Agreement:
         >>> line["wording"], line["rows"], line["agreed"]
         ('58 year', 20, 1.0)
         """
-        evaluation = self.pooled.evaluation
+        evaluation = self.pooled
         presence = evaluation.presence
         both = presence.column("tp") > 0
         words = {
@@ -241,7 +245,7 @@ def agree(
 
     >>> from rubricate import load_corpus
     >>> agreement = agree(load_corpus("open-notes").select(cases=["0"]))
-    >>> round(agreement.pooled.evaluation.presence.total().f1, 2)
+    >>> round(agreement.pooled.presence.total().f1, 2)
     1.0
     """
     if len(corpus.annotators) < 2:
@@ -268,7 +272,7 @@ def agree(
         )
     return Agreement(
         corpus,
-        add_intervals(pooled, settings, clusters=clusters, progress=progress),
+        add_intervals(pooled, settings, design=SampleDesign(clusters=clusters), progress=progress),
         _each_pair(corpus, once, pooled),
         per_note,
         chance_corrected_of(corpus, settings, clusters),

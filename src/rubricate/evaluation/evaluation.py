@@ -1,43 +1,36 @@
-"""Everything at once: a prediction against a reference, and how many notes a pilot asks for."""
+"""A prediction against a reference: counts, how the notes were drawn, values with intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.display import counted, shown_number, table_html
-from rubricate.errors import InputError, UnknownNameError
-from rubricate.evaluation.counts import By, CountTable
+from rubricate.errors import ArgumentError, InputError
+from rubricate.evaluation.counts import CountTable
+from rubricate.evaluation.design import AS_THEY_COME, SampleDesign
+from rubricate.evaluation.estimates import MACRO_METHOD, Estimates, Groups, Level, estimate_table
 from rubricate.evaluation.matching import Matching, MeasureKey, count_rows
 from rubricate.evaluation.pairing import Coverage, Missing, Pairing, Unknown, pair_rows
-from rubricate.evaluation.probabilities import presence_probability
-from rubricate.stats import (
-    Estimate,
-    PilotPlan,
-    Resampling,
-    Support,
-    bootstrap_interval,
-    defined,
-    effective_items,
-    limit_by_items,
-    plan_pilot,
+from rubricate.evaluation.probabilities import (
+    CalibrationResult,
+    Ranking,
+    calibrate,
+    presence_probability,
+    rank,
 )
-from rubricate.stats.resampling import f1
-
-#: What stands beside the values of a table at a level ("overall", "cases", "macro features", ...)
-#: and group.
-Beside = Callable[[MeasureKey, str, str], Mapping[str, object]]
+from rubricate.progress import Progress, silent, watched
+from rubricate.stats import Estimate, Resampling, defined
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The counts of every measure, row by row, and what follows from them.
+    """The counts of every measure, row by row, how notes were drawn, and the values that follow.
 
     Evaluations of disjoint parts of a corpus add to that of the whole.
 
@@ -48,6 +41,9 @@ class Evaluation:
     ``("presence",)``, ``("spans", "exact")`` and so on (`rubricate.evaluation.matching`).
     ``probability``: the predicted probability of presence of each row, nan where unknown; None
     where no row has one.
+    ``design``: how the notes were drawn.
+    ``settings``, ``estimates``: how intervals are made, and every value with its interval, where
+    `add_intervals` made them.
     """
 
     reference_annotator: str
@@ -57,6 +53,9 @@ class Evaluation:
     unit: str
     tables: Mapping[MeasureKey, CountTable]
     probability: F64 | None = None
+    settings: Resampling = field(default_factory=Resampling)
+    design: SampleDesign = AS_THEY_COME
+    estimates: Mapping[MeasureKey, Mapping[Level, Estimates]] = field(default_factory=dict)
 
     @property
     def characters(self) -> CountTable:
@@ -79,15 +78,58 @@ class Evaluation:
             coverage=self.coverage + other.coverage,
             tables={key: table + other.tables[key] for key, table in self.tables.items()},
             probability=_joined(self, other),
+            estimates={},
         )
 
-    def by_cluster(self, cluster_of: Mapping[str, str]) -> Evaluation:
-        """Return the evaluation with clusters of notes, such as patients, in the place of notes.
+    @property
+    def drawn_unit(self) -> str:
+        """The unit that intervals draw: notes, or clusters of notes."""
+        return "note" if self.design.clusters is None else "cluster"
 
-        Values stay as they are; intervals from it draw whole clusters.
-        """
-        tables = {key: table.by_cluster(cluster_of) for key, table in self.tables.items()}
+    @cached_property
+    def drawn(self) -> Evaluation:
+        """The evaluation as it is drawn: by note, or by cluster of notes."""
+        clusters = self.design.clusters
+        if clusters is None:
+            return self
+        tables = {key: table.by_cluster(clusters) for key, table in self.tables.items()}
         return replace(self, tables=tables)
+
+    def overall(self, *key: str, statistic: str = "f1") -> Estimate:
+        """Return a value over all rows, e.g. ``overall("spans", "exact")``."""
+        return self.estimates[key]["overall"].at(statistic)
+
+    def macro_mean(self, *key: str, level: Groups, statistic: str = "f1") -> Estimate:
+        """Return the mean over ``"cases"`` or ``"features"``."""
+        macro: Mapping[str, Level] = {"cases": "macro cases", "features": "macro features"}
+        return self.estimates[key][macro[level]].at(statistic)
+
+    def by_group(self, *key: str, level: Groups, statistic: str = "f1") -> dict[str, Estimate]:
+        """Return the value of each of the ``"cases"`` or ``"features"``."""
+        found = self.estimates[key][level]
+        return {group: found.at(statistic, group) for group in found.ids}
+
+    @cached_property
+    def calibration(self) -> CalibrationResult | None:
+        """Calibration of the predicted probabilities; None if there are none."""
+        if self.probability is None or np.isnan(self.probability).all():
+            return None
+        return calibrate(
+            self.drawn.presence, self.probability, self.settings, weights=self.design.weights
+        )
+
+    @cached_property
+    def ranking(self) -> Ranking | None:
+        """ROC and precision-recall curves; None without probabilities, or rows of both kinds."""
+        if self.probability is None:
+            return None
+        own = self.presence.values[~np.isnan(self.probability)]
+        present = int(own[:, [0, 2]].sum())
+        if not 0 < present < len(own):
+            return None
+        return rank(
+            self.drawn.presence, self.probability, self.settings, weights=self.design.weights
+        )
 
     def take(self, rows: I64, reference_annotator: str, predicted_annotator: str) -> Evaluation:
         """Return the evaluation of some of the rows, under other names."""
@@ -102,33 +144,48 @@ class Evaluation:
                 for key, table in self.tables.items()
             },
             probability=None if self.probability is None else self.probability[rows],
+            estimates={},
         )
 
     def __repr__(self) -> str:
-        found = ", ".join(
-            f"{key[0]} {shown_number(table.total().f1)}"
-            for key, table in self.tables.items()
-            if key in (("characters",), ("presence",))
-        )
+        found = []
+        for key in (("characters",), ("presence",)):
+            if key in self.estimates:
+                one = self.overall(*key)
+                found.append(f"{key[0]} {one.value:.3f} ({one.low:.3f} to {one.high:.3f})")
+            elif key in self.tables:
+                found.append(f"{key[0]} {shown_number(self.tables[key].total().f1)}")
         who = f"{self.predicted_annotator} against {self.reference_annotator}"
         held = f"{counted(self.coverage.n_notes, 'note')}, {counted(self.coverage.n_rows, 'row')}"
-        return f"<Evaluation: {who}, {held}; F1 of {found}>"
+        return f"<Evaluation: {who}, {held}; F1 of {', '.join(found)}>"
 
     def _repr_html_(self) -> str:
-        lines = [
-            (" ".join(key), *(getattr(table.total(), n) for n in ("precision", "recall", "f1")))
-            for key, table in self.tables.items()
-        ]
-        title = f"{self.predicted_annotator} against {self.reference_annotator}"
-        return table_html(("measure", "precision", "recall", "F1"), lines, title=title)
+        return self.html_table(self.predicted_annotator)
 
-    def all_present_f1(self, weights: Mapping[str, float] | None = None) -> float:
+    def html_table(self, name: str) -> str:
+        """Return the main measures as HTML for a notebook, with intervals where there are any."""
+        title = f"{name} against {self.reference_annotator}"
+        rates = ("precision", "recall", "f1")
+        if not self.estimates:
+            totals = {key: table.total() for key, table in self.tables.items()}
+            lines = [(" ".join(key), *(one[rate] for rate in rates)) for key, one in totals.items()]
+            return table_html(("measure", "precision", "recall", "F1"), lines, title=title)
+        shown = [
+            (" ".join(key), rate, one.value, one.low, one.high)
+            for key in (("characters",), ("presence",), ("spans", "exact"))
+            if key in self.estimates
+            for rate, one in self.estimates[key]["overall"].of_group().items()
+            if rate in rates
+        ]
+        return table_html(("measure", "", "value", "from", "to"), shown, title=title)
+
+    def all_present_f1(self) -> float:
         """Return the presence F1 of marking everything present: 2p / (1 + p), p the share present.
 
         Where most features are present this is high, so a presence F1 says little without it.
         With the notes' design weights, p is the weighted share.
         """
-        notes = self.presence.by("note")
+        notes, weights = self.presence.by("note"), self.design.weights
         weight = np.array([1.0 if weights is None else weights[note] for note in notes.ids])
         tp, _, fn, _ = totals = weight @ notes.values
         present = float(tp + fn)
@@ -207,30 +264,41 @@ class Evaluation:
                 )
         return found
 
-    def to_dict(
-        self, weights: Mapping[str, float] | None = None, beside: Beside | None = None
-    ) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return all values and counts, ready for JSON; undefined values are None.
 
-        The notes' design ``weights`` serve the means over notes and rows and what marking
-        everything would give. ``beside`` says what else stands beside a table's values, and
-        replaces those it names (`EvaluationWithIntervals.to_dict`).
+        Where there are intervals, each measure has ``interval`` (of its F1) and ``intervals`` (of
+        every statistic), each an `Estimate`. With design weights, the values are the weighted ones.
         """
-        more = beside or (lambda key, level, group: {})
+
+        def beside(key: MeasureKey, level: str, group: str = "") -> dict[str, object]:
+            found = self.estimates.get(key, {}).get(level)  # type: ignore[call-overload]
+            if found is None:
+                return {}
+            estimates: dict[str, Estimate] = found.of_group(group)
+            intervals = {name: one.to_dict() for name, one in estimates.items()}
+            values = {name: defined(one.value) for name, one in estimates.items()}
+            return {**values, "intervals": intervals, "interval": intervals["f1"]}
+
         blocks: dict[MeasureKey, dict[str, object]] = {}
+        levels: dict[str, dict[str, dict[MeasureKey, object]]] = {"cases": {}, "features": {}}
         for key, table in self.tables.items():
             macro = {
                 over: {
                     **{name: defined(value) for name, value in means.items()},
-                    **more(key, f"macro {over}", ""),
+                    **beside(key, f"macro {over}"),
                 }
-                for over, means in table.macro(weights).items()
+                for over, means in table.macro(self.design.weights).items()
             }
             blocks[key] = {**table.total().to_dict(), "macro": macro}
             if key == ("presence",):
-                blocks[key]["all_present_f1"] = defined(self.all_present_f1(weights))
-            blocks[key] |= more(key, "overall", "")
-        return {
+                blocks[key]["all_present_f1"] = defined(self.all_present_f1())
+            blocks[key] |= beside(key, "overall")
+            for by, level in (("case", "cases"), ("feature", "features")):
+                for group, measured in table.by(by).measured().items():  # type: ignore[arg-type]
+                    block = {**measured.to_dict(), **beside(key, level, group)}
+                    levels[level].setdefault(group, {})[key] = block
+        result: dict[str, object] = {
             "reference_annotator": self.reference_annotator,
             "predicted_annotator": self.predicted_annotator,
             "protocol": self.protocol,
@@ -240,17 +308,25 @@ class Evaluation:
             "warnings": self.warnings(),
             "span_outcomes": self.span_outcomes(),
             **nested(blocks),
-            "cases": self._groups("case", more),
-            "features": self._groups("feature", more),
+            **{
+                level: {group: nested(one) for group, one in groups.items()}
+                for level, groups in levels.items()
+            },
         }
-
-    def _groups(self, by: By, more: Beside) -> dict[str, object]:
-        groups: dict[str, dict[MeasureKey, object]] = {}
-        for key, table in self.tables.items():
-            for group, measured in table.by(by).measured().items():
-                block = {**measured.to_dict(), **more(key, f"{by}s", group)}
-                groups.setdefault(group, {})[key] = block
-        return {group: nested(blocks) for group, blocks in groups.items()}
+        if self.estimates:
+            settings = self.settings
+            new_cases = settings.population == "cases-like-these"
+            result["intervals"] = {
+                "confidence": settings.confidence,
+                "method": f"bootstrap-{settings.method}",
+                "macro_method": f"bootstrap-{MACRO_METHOD}",
+                "unit": "case" if new_cases else self.drawn_unit,
+                "population": settings.population,
+                "resamples": settings.resamples,
+                "seed": settings.seed,
+                "weighted": self.design.weights is not None,
+            }
+        return result
 
 
 def nested(values: Mapping[MeasureKey, object]) -> dict[str, object]:
@@ -345,72 +421,42 @@ def _joined(first: Evaluation, second: Evaluation) -> F64 | None:
     return np.concatenate(parts)
 
 
-#: Resamples of a simulated study; more would not move the size.
-_RESAMPLES = 300
-
-
-def plan_from_pilot(
-    pilot: Corpus,
+def add_intervals(
+    evaluation: Evaluation,
+    settings: Resampling | None = None,
     *,
-    reference_annotator: str | None = None,
-    predicted_annotator: str | None = None,
-    measure: str = "presence",
-    half_width: float = 0.05,
-    assurance: float = 0.9,
-    confidence: float = 0.95,
-    studies: int = 100,
-    seed: int = 0,
-) -> PilotPlan:
-    """Return the notes that an F1 needs, by drawing studies from the notes of a pilot.
+    design: SampleDesign = AS_THEY_COME,
+    progress: Progress = silent,
+    label: str = "intervals",
+) -> Evaluation:
+    """Return the evaluation with an interval for every value; see `estimate_table`.
 
-    The interval of each simulated study is the one `add_intervals` gives a study of one case: a
-    bootstrap by note, joined with limits by items where few notes are wrong.
+    With a design that has clusters, such as patients, all notes of a cluster are drawn at once.
 
     >>> from rubricate import load_corpus
-    >>> pilot = load_corpus("open-notes").select(cases=["0"])
-    >>> found = plan_from_pilot(
-    ...     pilot, reference_annotator="reference", predicted_annotator="second_rater",
-    ...     measure="characters", half_width=0.02, studies=20,
+    >>> from rubricate.evaluation import evaluate
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> evaluation = evaluate(
+    ...     corpus, corpus, missing="skip",
+    ...     reference_annotator="reference", predicted_annotator="second_rater",
     ... )
-    >>> 5 < found.notes < 60
+    >>> found = add_intervals(evaluation, Resampling(resamples=200))
+    >>> f1 = found.overall("characters")
+    >>> f1.low < evaluation.characters.total().f1 < f1.high
     True
     """
-    known = ("characters", "presence")
-    if measure not in known:
-        raise UnknownNameError("measure", measure, known)
-    if len(pilot.annotators) < 2:
-        raise InputError(
-            f"a pilot needs two annotators, the reference and the system; it has "
-            f"{len(pilot.annotators)}"
+    settings = settings or Resampling()
+    if not len(evaluation.characters):
+        raise InputError("there is no row that both sides judged, so there is nothing to measure")
+    if design.weights is not None and design.clusters is not None:
+        raise ArgumentError(
+            "weights and clusters cannot be combined here. A study does both: set "
+            "evaluation.cluster in study.toml"
         )
-    evaluation = evaluate(
-        pilot,
-        pilot,
-        reference_annotator=reference_annotator,
-        predicted_annotator=predicted_annotator,
-        missing="skip",
-    )
-    table = evaluation.tables[measure,]
-    settings = Resampling(_RESAMPLES, confidence, seed=seed)
-    notes, place = table.keys.groups("note")
-    marked = table.values[:, :3].any(axis=1)
-    items = np.bincount(place[marked], minlength=len(notes))
-    counts = np.column_stack([table.by("note").values, items]).astype(np.float64)
-
-    def measured(drawn: F64) -> Estimate:
-        return f1_of_notes(drawn[:, :-1], drawn[:, -1], settings)
-
-    return plan_pilot(
-        counts, measured, half_width=half_width, assurance=assurance, studies=studies, seed=seed
-    )
-
-
-def f1_of_notes(counts: npt.NDArray[Any], items: npt.ArrayLike, settings: Resampling) -> Estimate:
-    """Return F1 from the counts of some notes (tp, fp, fn, tn) and the items of each.
-
-    A bootstrap by note, joined with limits by items where few notes are wrong.
-    """
-    wrong, right = counts[:, 1:3].any(axis=1).sum(), (counts[:, 0] > 0).sum()
-    support = Support(effective_items(items), wrong, right)
-    found = bootstrap_interval(counts, f1, settings)
-    return limit_by_items(found, support, through_jaccard=True).at()
+    found = replace(evaluation, settings=settings, design=design)
+    tables = found.drawn.tables
+    estimates = {
+        key: estimate_table(table, settings, design.weights)
+        for key, table in watched(tables.items(), progress, label, len(tables))
+    }
+    return replace(found, estimates=estimates)

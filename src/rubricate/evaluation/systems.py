@@ -11,18 +11,18 @@ import numpy as np
 from rubricate.arrays import F64
 from rubricate.corpus import Corpus
 from rubricate.errors import (
-    ArgumentError,
-    Fault,
     InputError,
     UnknownNameError,
-    did_you_mean,
-    option,
 )
 from rubricate.evaluation.agreement import Agreement, agree
 from rubricate.evaluation.counts import CountTable, GroupCounts
-from rubricate.evaluation.design import clusters_of
-from rubricate.evaluation.estimates import EvaluationWithIntervals, add_intervals
-from rubricate.evaluation.evaluation import Evaluation, evaluate, nested
+from rubricate.evaluation.design import (
+    SampleDesign,
+    clusters_of,
+    note_weights,
+    refuse_unweighted,
+)
+from rubricate.evaluation.evaluation import Evaluation, add_intervals, evaluate, nested
 from rubricate.evaluation.matching import Matching, MeasureKey
 from rubricate.evaluation.pairing import Missing, Unknown
 from rubricate.evaluation.probabilities import CalibrationResult
@@ -45,15 +45,13 @@ from rubricate.stats import (
 
 #: The annotator taken as reference when a corpus has several and nobody is named.
 DEFAULT_REFERENCE = "reference"
-#: Where a sample keeps each note's probability of having been drawn.
-INCLUSION = "inclusion_probability"
 
 
 @dataclass(frozen=True, eq=False)
 class SystemsEvaluation:
     """One or more systems measured against one reference."""
 
-    systems: Mapping[str, EvaluationWithIntervals]
+    systems: Mapping[str, Evaluation]
     ceiling: Agreement | None
     comparisons: tuple[SystemsComparison, ...]
     below: Mapping[str, Mapping[str, BelowCeiling]]
@@ -82,7 +80,7 @@ class SystemsEvaluation:
         return "\n".join(f"{name}: {found!r}" for name, found in self.systems.items())
 
     def _repr_html_(self) -> str:
-        return "".join(found._table(name) for name, found in self.systems.items())
+        return "".join(found.html_table(name) for name, found in self.systems.items())
 
 
 def evaluate_systems(
@@ -125,8 +123,10 @@ def evaluate_systems(
         reference_annotator = DEFAULT_REFERENCE if known else _first_of(reference, HUMAN)
     if weights is None:
         refuse_unweighted(reference)
-    by_note = note_weights(reference, weights) if weights else None
-    clusters = clusters_of(reference, cluster) if cluster else None
+    design = SampleDesign(
+        weights=note_weights(reference, weights) if weights else None,
+        clusters=clusters_of(reference, cluster) if cluster else None,
+    )
     how = matching or Matching(unit="token")
     _need_annotator(predicted_annotator, predicted)
     systems = {}
@@ -145,19 +145,18 @@ def evaluate_systems(
         systems[name] = add_intervals(
             evaluation,
             settings,
-            weights=by_note,
-            clusters=clusters,
+            design=design,
             progress=progress,
             label=f"intervals of {name}",
         )
     first, *others = systems
     comparisons = tuple(
         compare_evaluations(
-            (first, systems[first].evaluation),
-            (other, systems[other].evaluation),
+            (first, systems[first]),
+            (other, systems[other]),
             settings,
-            weights=by_note,
-            clusters=clusters,
+            weights=design.weights,
+            clusters=design.clusters,
         )
         for other in watched(others, progress, "comparing systems", len(others))
     )
@@ -215,45 +214,6 @@ def _need_annotator(name: str | None, predicted: Mapping[str, Corpus]) -> None:
     known = list(dict.fromkeys(a.id for corpus in predicted.values() for a in corpus.annotators))
     if name is not None and name not in known:
         raise UnknownNameError("annotator in the predicted corpus", name, known)
-
-
-def note_weights(corpus: Corpus, column: str = INCLUSION) -> dict[str, float]:
-    """Return each note's design weight, 1 / its inclusion probability (Horvitz & Thompson 1952).
-
-    >>> from rubricate import CorpusBuilder, Metadata, Note
-    >>> builder = CorpusBuilder()
-    >>> builder.add_note(Note("n", "c", "", Metadata(inclusion_probability=0.25)))
-    >>> note_weights(builder.build())
-    {'n': 4.0}
-    """
-    if corpus.notes and not any(column in note.metadata for note in corpus.notes):
-        known = sorted({name for note in corpus.notes for name in note.metadata})
-        hint, listed = did_you_mean(column, known), ", ".join(known) if known else "none"
-        raise ArgumentError(f"no note has {column!r} in its metadata{hint} There are: {listed}")
-    weights, faults = {}, []
-    for note in corpus.notes:
-        value = note.metadata.get(column)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and 0 < float(value) <= 1:  # type: ignore[arg-type]
-            weights[note.id] = 1.0 / float(value)  # type: ignore[arg-type]
-        else:
-            faults.append(Fault(f"note {note.id}: {column!r} must be a number above 0, up to 1"))
-    InputError.raise_any(faults)
-    return weights
-
-
-def refuse_unweighted(corpus: Corpus) -> None:
-    """Raise if the notes were drawn with unequal probabilities and no weights are in use.
-
-    A sample that oversampled positives makes plain recall far too high: with 250 + 250 notes at a
-    frequency of .10 it says .97 for a true .80.
-    """
-    found = {note.metadata.get(INCLUSION) for note in corpus.notes} - {None}
-    if len(found) > 1:
-        raise InputError(
-            f"the notes were sampled with {len(found)} different inclusion probabilities, so plain "
-            f"recall would be wrong. Use the weights: {option('--weights', INCLUSION)}"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,7 +390,7 @@ class BelowCeiling:
         }
 
 
-def below_ceiling(system: EvaluationWithIntervals, ceiling: Agreement) -> dict[str, BelowCeiling]:
+def below_ceiling(system: Evaluation, ceiling: Agreement) -> dict[str, BelowCeiling]:
     """Compare a system's F1 with the annotators' own, characters and presence.
 
     Both are uncertain; see `rubricate.stats.compare_with_ceiling`.
@@ -448,19 +408,19 @@ def below_ceiling(system: EvaluationWithIntervals, ceiling: Agreement) -> dict[s
     """
     result = {}
     human = ceiling.pooled
-    weights = system.weights
-    if weights is not None and set(human.evaluation.characters.by("note").ids) <= set(weights):
-        own = {note: weights.get(note, 1.0) for note in human.evaluation.characters.keys.notes}
-        human = add_intervals(human.evaluation, system.settings, weights=own)
+    weights = system.design.weights
+    if weights is not None and set(human.characters.by("note").ids) <= set(weights):
+        own = {note: weights.get(note, 1.0) for note in human.characters.keys.notes}
+        human = add_intervals(human, system.settings, design=SampleDesign(own))
     for name in ("characters", "presence"):
         ours, theirs = system.drawn.tables[name,], human.drawn.tables[name,]
         one, two = ours.by("note"), theirs.by("note")
         sides = (
-            Side(system.overall(name), weighted_by_note(one, system.weights), one.ids),
-            Side(human.overall(name), weighted_by_note(two, human.weights), two.ids),
+            Side(system.overall(name), weighted_by_note(one, system.design.weights), one.ids),
+            Side(human.overall(name), weighted_by_note(two, human.design.weights), two.ids),
         )
         difference = compare_with_ceiling(*sides, ours.measure.statistics["f1"], system.settings)
-        both = [side.evaluation.tables[name,].by("note").ids for side in (system, human)]
+        both = [side.tables[name,].by("note").ids for side in (system, human)]
         result[name] = BelowCeiling(
             sides[0].estimate,
             sides[1].estimate,

@@ -10,7 +10,7 @@ from rubricate.corpus import Corpus
 from rubricate.errors import InputError
 from rubricate.evaluation.agreement import Agreement
 from rubricate.evaluation.agreement import agree as measure_agreement
-from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.evaluation import Evaluation
 from rubricate.evaluation.systems import SystemsEvaluation, evaluate_systems
 from rubricate.files import whole_output
 from rubricate.formats import read_corpus
@@ -47,7 +47,7 @@ def evaluate(
     predicted : Corpus or path, or several by name
         What `match` found.
     **options
-        Of `rubricate.evaluation.evaluate_systems`: ``reference_annotator``, ``missing``, ...
+        Of `rubricate.evaluation.systems.evaluate_systems`: ``missing``, ``unknown``, ...
 
     Examples
     --------
@@ -80,7 +80,7 @@ def agree(notes: Notes, **options: Any) -> Agreement:
     notes : Corpus or path
         Notes that several people annotated.
     **options
-        Of `rubricate.evaluation.agreement`.
+        Of `rubricate.evaluation.agreement.agree`.
 
     Examples
     --------
@@ -216,9 +216,7 @@ def plot(
     raise InputError("plot draws results of score, evaluate, agree and route")
 
 
-def _by_feature(
-    systems: dict[str, EvaluationWithIntervals], rubric: Corpus | None, labels: Labels
-) -> Drawing:
+def _by_feature(systems: dict[str, Evaluation], rubric: Corpus | None, labels: Labels) -> Drawing:
     values = {n: one.by_group("presence", level="features") for n, one in systems.items()}
     measured = dict.fromkeys(feature for own in values.values() for feature in own)
     words = {f.id: f.text for f in rubric.features if f.id in measured} if rubric else {}

@@ -128,7 +128,7 @@ def agreement_report(
         ],
         progress,
     )
-    evaluation = agreement.pooled.evaluation
+    evaluation = agreement.pooled
     lead = (
         f"{counted(len(agreement.corpus.annotators), 'annotator')}, "
         f"{counted(len(agreement.pairs), 'pair')}: "
@@ -275,7 +275,7 @@ def _matrix(agreement: Agreement) -> list[Block]:
 
 
 def _spans(agreement: Agreement) -> list[Block]:
-    evaluation = agreement.pooled.evaluation
+    evaluation = agreement.pooled
     said = (
         f"Span agreement the PICO paper’s way: ordered pairs of annotators averaged inside a "
         f"note, then notes averaged (protocol {evaluation.protocol}, by {evaluation.unit}; "

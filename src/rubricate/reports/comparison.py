@@ -149,9 +149,7 @@ def _differences(result: TrialResult) -> list[Block]:
     systems = result.of(result.groups[-1])
     lines: list[list[Value]] = []
     for (earlier, second), (later, first) in pairwise(systems.items()):
-        found = compare_evaluations(
-            (later, first.evaluation), (earlier, second.evaluation), result.settings
-        )
+        found = compare_evaluations((later, first), (earlier, second), result.settings)
         for measure, word in BOTH.items():
             one = found.differences[measure,]
             lines.append([f"{later} − {earlier}", word, one.difference, p_cell(one.p_value)])

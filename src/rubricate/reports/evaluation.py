@@ -9,7 +9,7 @@ from rubricate.display import counted
 from rubricate.errors import InputError
 from rubricate.evaluation import LABELS
 from rubricate.evaluation.agreement import Agreement
-from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.evaluation import Evaluation
 from rubricate.evaluation.probabilities import CalibrationResult, Ranking
 from rubricate.evaluation.systems import weighted_by_note
 from rubricate.progress import Progress, silent
@@ -52,7 +52,7 @@ MIN_NOTES = 5
 
 
 def evaluation_page(
-    systems: Mapping[str, EvaluationWithIntervals],
+    systems: Mapping[str, Evaluation],
     reference: Corpus,
     predicted: Mapping[str, Corpus],
     *,
@@ -65,7 +65,7 @@ def evaluation_page(
 
     >>> from rubricate import load_corpus
     >>> from rubricate.evaluation import evaluate
-    >>> from rubricate.evaluation.estimates import add_intervals
+    >>> from rubricate.evaluation.evaluation import add_intervals
     >>> from rubricate.stats import Resampling
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> evaluation = evaluate(
@@ -86,7 +86,7 @@ def evaluation_page(
 
 
 def evaluation_report(
-    systems: Mapping[str, EvaluationWithIntervals],
+    systems: Mapping[str, Evaluation],
     reference: Corpus,
     predicted: Mapping[str, Corpus],
     *,
@@ -107,7 +107,7 @@ def evaluation_report(
         )
     human = None if ceiling is None else ceiling.pooled
     measuring = Measuring(systems, reference, human)
-    first = next(iter(systems.values())).evaluation
+    first = next(iter(systems.values()))
 
     def cases() -> list[Block]:
         paths = [("characters",), ("presence",)]
@@ -119,8 +119,8 @@ def evaluation_report(
             block
             for name, found in systems.items()
             for block in difference_figure(
-                *presence_scores(found.evaluation, reference),
-                (found.evaluation.reference_annotator, name),
+                *presence_scores(found, reference),
+                (found.reference_annotator, name),
                 found.settings.confidence,
             )
         ]
@@ -129,12 +129,10 @@ def evaluation_report(
         limit = worst if len(systems) == 1 else max(worst // len(systems), min(worst, MIN_NOTES))
         blocks: list[Block] = []
         for name, found in systems.items():
-            sides = Sides(found.evaluation.reference_annotator, name)
+            sides = Sides(found.reference_annotator, name)
             if len(systems) > 1:
                 blocks.append(Paragraph(name, "subhead"))
-            blocks += costly_notes(
-                [MarkSource(found.evaluation, reference, predicted[name], sides)], limit
-            )
+            blocks += costly_notes([MarkSource(found, reference, predicted[name], sides)], limit)
         return blocks
 
     def method() -> list[Block]:
@@ -154,9 +152,7 @@ def evaluation_report(
         progress,
     )
     said = " ".join(
-        f"{name}: {found.evaluation.decisions()}"
-        if len(systems) > 1
-        else found.evaluation.decisions()
+        f"{name}: {found.decisions()}" if len(systems) > 1 else found.decisions()
         for name, found in systems.items()
     )
     lead = (
@@ -165,9 +161,7 @@ def evaluation_report(
         f"{counted(len(first.characters.by('feature')), 'feature')}, "
         f"{counted(first.coverage.n_rows, 'judged row')}."
     )
-    warnings = [
-        f"{name}: {warning}" for name, f in systems.items() for warning in f.evaluation.warnings()
-    ]
+    warnings = [f"{name}: {warning}" for name, f in systems.items() for warning in f.warnings()]
     return Report("Evaluation", chapters, lead, warnings)
 
 
@@ -207,19 +201,19 @@ def _headline(measuring: Measuring) -> list[Block]:
     ]
 
 
-def _confusions(systems: Mapping[str, EvaluationWithIntervals]) -> list[Block]:
+def _confusions(systems: Mapping[str, Evaluation]) -> list[Block]:
     figures = []
     for name, found in systems.items():
-        by_note = found.evaluation.presence.by("note")
-        sums = weighted_by_note(by_note, found.weights).sum(axis=0).tolist()
+        by_note = found.presence.by("note")
+        sums = weighted_by_note(by_note, found.design.weights).sum(axis=0).tolist()
         counts = dict(zip(by_note.measure.columns, sums, strict=True))
         labels = Labels(
             f"Presence: {name}",
             description=", ".join(f"{key} {value:,.0f}" for key, value in counts.items()),
         )
-        who = found.evaluation.reference_annotator
+        who = found.reference_annotator
         svg = confusion_plot(counts, labels, sides=(who, name))
-        weighted = "" if found.weights is None else " Counts are weighted by the design."
+        weighted = "" if found.design.weights is None else " Counts are weighted by the design."
         said = f"Rows (a note and a feature) by presence: {name}.{weighted}"
         figures.append(Figure("", svg, said))
     said = "Every judged row, by whether each side has the feature in the note; errors are hatched."
@@ -247,9 +241,7 @@ _FIGURE = (
 )
 
 
-def calibration_section(
-    systems: Mapping[str, EvaluationWithIntervals], corpus: Corpus
-) -> list[Block]:
+def calibration_section(systems: Mapping[str, Evaluation], corpus: Corpus) -> list[Block]:
     """Return diagrams and tables of the systems that state probabilities, if any does."""
     found = {name: one.calibration for name, one in systems.items() if one.calibration is not None}
     if not found:
@@ -266,7 +258,7 @@ def calibration_section(
 
     lines: list[list[Value]] = []
     for name, one in found.items():
-        n_rows = systems[name].evaluation.coverage.n_rows
+        n_rows = systems[name].coverage.n_rows
         some = counted(one.overall.n_rows, "row")
         lines.append(
             [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rubricate import __version__
 from rubricate.corpus import Corpus
 from rubricate.evaluation import LABELS
-from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.evaluation import Evaluation
 from rubricate.reports.blocks import Block, FactsBlock, Figure, Fold, Paragraph, TableBlock
 from rubricate.reports.page import Value
 from rubricate.reports.plots import (
@@ -39,9 +39,9 @@ def case_names(corpus: Corpus) -> dict[str, str]:
     return named
 
 
-def case_order(corpus: Corpus, *found: EvaluationWithIntervals) -> list[str]:
+def case_order(corpus: Corpus, *found: Evaluation) -> list[str]:
     """Return the cases that any of the evaluations measured, in the corpus's order."""
-    measured = {case for one in found for case in one.evaluation.characters.by("case").ids}
+    measured = {case for one in found for case in one.characters.by("case").ids}
     return [case for case in case_names(corpus) if case in measured]
 
 
@@ -65,18 +65,18 @@ RULES = (
 EVERY_PAIR = "every two annotators on the rows both judged, the earlier one as reference"
 
 
-def human_label(human: EvaluationWithIntervals, name: str = HUMAN) -> str:
+def human_label(human: Evaluation, name: str = HUMAN) -> str:
     """Return the label of the annotators' line, with the number of its notes."""
-    return f"{name} ({human.evaluation.coverage.n_notes:,} notes)"
+    return f"{name} ({human.coverage.n_notes:,} notes)"
 
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
     """Systems, corpus and agreement that a page measures."""
 
-    systems: Mapping[str, EvaluationWithIntervals]
+    systems: Mapping[str, Evaluation]
     corpus: Corpus
-    human: EvaluationWithIntervals | None = None
+    human: Evaluation | None = None
 
     @property
     def cases(self) -> list[str]:
@@ -84,7 +84,7 @@ class Measuring:
         return case_order(self.corpus, *self.systems.values())
 
     @property
-    def everybody(self) -> dict[str, EvaluationWithIntervals]:
+    def everybody(self) -> dict[str, Evaluation]:
         """The systems, and the annotators after them."""
         found = dict(self.systems)
         if self.human is not None:
@@ -109,7 +109,7 @@ def case_series(
 ) -> tuple[list[Series], Series | None]:
     """Return each system's F1 in these cases, and that of the annotators where it is known."""
 
-    def series(name: str, found: EvaluationWithIntervals) -> Series:
+    def series(name: str, found: Evaluation) -> Series:
         points = found.by_group(*path, level="cases")
         return Series(name, tuple(points.get(case, UNDEFINED) for case in cases))
 
@@ -143,7 +143,7 @@ def case_values_table(measuring: Measuring, paths: Sequence[Path]) -> TableBlock
             (f"{LABELS[path]}: {name}", found.by_group(*path, level="cases"))
             for name, found in measuring.everybody.items()
         ]
-    first = next(iter(measuring.systems.values())).evaluation.characters
+    first = next(iter(measuring.systems.values())).characters
     n_notes = {c: len(first.where(cases=[c]).by("note")) for c in measuring.cases}
     lines: list[list[Value]] = [
         [names[case], n_notes[case], *(points.get(case, UNDEFINED) for _, points in columns)]
@@ -162,7 +162,7 @@ def feature_section(measuring: Measuring) -> list[Block]:
         found.by_group("characters", level="features") for found in measuring.systems.values()
     ]
     titles = case_names(measuring.corpus)
-    found = next(iter(measuring.systems.values())).evaluation.presence.by("feature")
+    found = next(iter(measuring.systems.values())).presence.by("feature")
     n_present = found.values[:, 0] + found.values[:, 2]
     present = dict(zip(found.ids, n_present.tolist(), strict=True))
     groups: tuple[ForestGroup, ...] = ()
@@ -237,12 +237,12 @@ def figures(svgs: Sequence[str], caption: str) -> list[Figure]:
     ]
 
 
-def span_table(everybody: Mapping[str, EvaluationWithIntervals]) -> TableBlock:
+def span_table(everybody: Mapping[str, Evaluation]) -> TableBlock:
     """Return a table of matched, partial, missed and spurious spans, counted as nervaluate does."""
     names = ("correct", "partial", "missed", "spurious", "strict_f1", "f1")
     lines: list[list[Value]] = []
     for who, found in everybody.items():
-        met = found.evaluation.span_outcomes()
+        met = found.span_outcomes()
         lines.append([who, *(met[name] for name in names)])
     caption = (
         "How spans met: the same; in part (nervaluate’s “incorrect” where ends must be equal, "
@@ -254,9 +254,9 @@ def span_table(everybody: Mapping[str, EvaluationWithIntervals]) -> TableBlock:
 
 
 def method_section(
-    systems: Mapping[str, EvaluationWithIntervals],
+    systems: Mapping[str, Evaluation],
     inputs: Mapping[str, str],
-    human: EvaluationWithIntervals | None = None,
+    human: Evaluation | None = None,
 ) -> list[Block]:
     """Return rules, settings, coverage and inputs."""
     blocks: list[Block] = [Paragraph(RULES)]
@@ -267,9 +267,9 @@ def method_section(
     return [*blocks, FactsBlock({"rubricate": __version__, **inputs}, "Version and inputs")]
 
 
-def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
+def measuring_facts(found: Evaluation) -> dict[str, str]:
     """Return the settings and coverage of an evaluation."""
-    evaluation, coverage, settings = found.evaluation, found.evaluation.coverage, found.settings
+    evaluation, coverage, settings = found, found.coverage, found.settings
     return {
         "compared": f"{evaluation.predicted_annotator} against {evaluation.reference_annotator}",
         "notes, rows": f"{coverage.n_notes:,} notes, {coverage.n_rows:,} rows",
@@ -281,5 +281,5 @@ def measuring_facts(found: EvaluationWithIntervals) -> dict[str, str]:
         "intervals": f"bootstrap by note, {settings.method}, {100 * settings.confidence:g} %, "
         f"{settings.resamples:,} resamples, seed {settings.seed}; about "
         f"{settings.population.replace('-', ' ')}",
-        "weights": "none" if found.weights is None else "by the sampling design",
+        "weights": "none" if found.design.weights is None else "by the sampling design",
     }

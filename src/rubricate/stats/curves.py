@@ -41,7 +41,7 @@ def reported_chances(expected: Expected, target: Target, sampling: Sampling) -> 
 
     Studies are simulated: TP ~ Binomial(positives, P) and FN ~ Binomial(negatives, share missed);
     for precision, which has the positives alone, the binomial outcomes are summed. Each gets the
-    equal-tailed posterior limits of `rubricate.study.measuring.design_posterior`, Beta with 1/2
+    equal-tailed posterior limits of `rubricate.evaluation.design.design_posterior`, Beta with 1/2
     added to each count, positives and negatives weighted by their shares of the population.
 
     >>> found = reported_chances(Expected(0.85, 0.80, 0.48), Target(), Sampling(249, 270))

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
-from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.evaluation import Evaluation, evaluate
-from rubricate.evaluation.design import clusters_of
+from rubricate.evaluation.design import (
+    DesignNotes,
+    SampleDesign,
+    WeightedMeasures,
+    design_bootstrap,
+    design_posterior,
+)
 from rubricate.evaluation.pairing import annotator_number
 from rubricate.formats import read_corpus
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Estimate, Resampling, Side, compare_with_ceiling
 from rubricate.study.decisions import REFERENCE
 from rubricate.study.measuring import (
-    DesignNotes,
-    WeightedMeasures,
-    design_bootstrap,
-    design_posterior,
     estimate_f1,
     measure_sites,
     pair_evaluation,
@@ -45,56 +46,12 @@ from rubricate.study.summaries import (
 _NAMES = ("precision", "recall", "f1")
 
 
-@dataclass(frozen=True, slots=True)
-class SampleDesign:
-    """Sampling data of each note."""
-
-    weights: Mapping[str, float]
-    sides: Mapping[str, bool]
-    sites: Mapping[str, str]
-    finite: bool = False
-    clusters: Mapping[str, str] | None = None
-
-    @classmethod
-    def of(
-        cls, corpus: Corpus, *, site: str = "", finite: bool = False, cluster: str = ""
-    ) -> SampleDesign:
-        """Read the design from the metadata of a sample's notes.
-
-        It has ``site`` and ``cluster``, too, where they are named.
-        """
-        faults = [
-            Fault(f"note {n.id} has no {name} in its metadata: it was not drawn by this study")
-            for n in corpus.notes
-            for name in ("inclusion_probability", "side")
-            if name not in n.metadata
-        ]
-        InputError.raise_any(faults)
-        return cls(
-            {n.id: 1 / float(n.metadata["inclusion_probability"] or 1.0) for n in corpus.notes},
-            {n.id: n.metadata["side"] == "positive" for n in corpus.notes},
-            {n.id: site_of(n, site) for n in corpus.notes},
-            finite,
-            clusters_of(corpus, cluster) if cluster else None,
-        )
-
-    def cluster_of(self, ids: Sequence[str]) -> I64 | None:
-        """Return the number of the cluster of some notes; None where notes stand alone."""
-        if self.clusters is None:
-            return None
-        names = [self.clusters[i] for i in ids]
-        return np.asarray(np.unique(names, return_inverse=True)[1], dtype=np.int64)
-
-    def of_notes(self, ids: Sequence[str]) -> tuple[F64, Bools]:
-        """Return weights and sides of some notes."""
-        return (
-            np.array([self.weights[i] for i in ids], dtype=np.float64),
-            np.array([self.sides[i] for i in ids], dtype=bool),
-        )
-
-
 def measure_variable(
-    evaluation: Evaluation, variable: Variable, design: SampleDesign, settings: Resampling
+    evaluation: Evaluation,
+    variable: Variable,
+    design: SampleDesign,
+    settings: Resampling,
+    sites: Mapping[str, str] | None = None,
 ) -> VariableResult:
     """Measure one variable: presence by note, characters and spans, each with intervals.
 
@@ -124,9 +81,9 @@ def measure_variable(
             for field in fields(WeightedMeasures)
         },
     }
-    sites = [design.sites[i] for i in ids]
-    if len(set(sites)) > 1:
-        line["by_site"] = measure_sites(notes, sites, settings, finite=design.finite)
+    of = [(sites or {}).get(i, "") for i in ids]
+    if len(set(of)) > 1:
+        line["by_site"] = measure_sites(notes, of, settings, finite=design.finite)
     for key, table in evaluation.tables.items():
         if key == ("presence",):
             continue
@@ -279,9 +236,11 @@ def _evaluation_summary(
     evaluation = _compare(reference, output, source.annotator or None)
     agreement = pair_evaluation(collected)
     _, variables = read_population(study)
+    field = study.settings.population.site
+    sites = {note.id: site_of(note, field) for note in reference.notes}
     lines = []
     for variable in watched(variables, progress, "measuring variables", len(variables)):
-        line = measure_variable(evaluation, variable, design, resampling)
+        line = measure_variable(evaluation, variable, design, resampling, sites)
         if line["notes"] and agreement is not None:
             line["ceiling"] = beside_ceiling(evaluation, agreement, variable, resampling)
             weighted = weigh_agreement(agreement, variable, design, resampling)
@@ -321,14 +280,12 @@ def _compare(reference: Corpus, output: Corpus, annotator: str | None) -> Evalua
 
 def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesign:
     population = study.settings.population
-    design = SampleDesign.of(
-        reference, site=population.site, finite=population.finite,
-        cluster=study.settings.evaluation.cluster,
-    )  # fmt: skip
+    cluster = study.settings.evaluation.cluster
+    design = SampleDesign.of_sample(reference, finite=population.finite, cluster=cluster)
     if not unweighted:
         return design
     refuse_unweighted(study.need("sample")["strata"])
-    return replace(design, weights=dict.fromkeys(design.weights, 1.0), finite=False)
+    return replace(design, weights=None, finite=False)
 
 
 def refuse_unweighted(strata: Sequence[StratumJson]) -> None:
