@@ -90,6 +90,21 @@ def test_every_module_says_what_it_is_for(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
+def test_scoring_imports_no_training() -> None:
+    """Training needs torch: it is imported where a model is fitted, inside the function."""
+    training = "rubricate.neural.training"
+    for path in FILES:
+        if training.split(".")[1:] == list(path.relative_to(SOURCE).parts[:2]):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inside = part_of(path) in {"scoring", "run", "matchers"}
+        for node in ast.walk(tree) if inside else tree.body:
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                found = [name for name in names if name.startswith(training)]
+                assert not found, f"{path.relative_to(SOURCE)} imports {found}"
+
+
 def test_no_drawers() -> None:
     drawers = {"utils", "util", "helpers", "common", "misc", "base", "manager"}
     assert not drawers & {p.stem for p in SOURCE.rglob("*")}

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from packing import load_parts
 
-from rubricate.neural.encoder.export import export_int8, export_packed
 from rubricate.neural.encoder.model_folder import NETWORK_FILE, TOKENIZER_FILE
-from rubricate.neural.encoder.network import Network, Shape
+from rubricate.neural.training.export import export_int8, export_packed
+from rubricate.neural.training.network import Network, Shape
 
 SHAPES = {
     "fast": Shape(),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from packing import PART, levels5, rows8, save_parts
 
-from rubricate.neural.encoder.export import read_network
 from rubricate.neural.encoder.model_folder import shipped_folder
+from rubricate.neural.training.export import read_network
 
 if __name__ == "__main__":
     weights = dict(read_network(shipped_folder(sys.argv[1])).named_parameters())

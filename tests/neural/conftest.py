@@ -12,9 +12,9 @@ import pytest
 from rubricate import Corpus, CorpusBuilder, Feature, Note, load_corpus
 
 if TYPE_CHECKING:
-    from rubricate.neural.encoder.network import Network
     from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
     from rubricate.neural.training.learning_set import LearningSet
+    from rubricate.neural.training.network import Network
 
 NEEDED = ("torch", "tokenizers", "onnxruntime", "onnx", "safetensors")
 collect_ignore_glob = ["test_*.py"] if any(find_spec(name) is None for name in NEEDED) else []
@@ -108,8 +108,8 @@ def network(maker: PieceMaker) -> Network:
 
 @pytest.fixture(scope="session")
 def model_folder(maker: PieceMaker, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from rubricate.neural.encoder.export import export_int8
     from rubricate.neural.encoder.model_folder import EncoderSettings
+    from rubricate.neural.training.export import export_int8
 
     folder = tmp_path_factory.mktemp("tiny")
     network = tiny_network(maker)
@@ -122,7 +122,7 @@ def model_folder(maker: PieceMaker, tmp_path_factory: pytest.TempPathFactory) ->
 def tiny_network(maker: PieceMaker) -> Network:
     import torch
 
-    from rubricate.neural.encoder.network import Network, Shape
+    from rubricate.neural.training.network import Network, Shape
 
     torch.manual_seed(0)
     shape = Shape(

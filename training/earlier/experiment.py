@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, IterableDataset
 
-from rubricate.neural.encoder.backbone import read_weights, start_from_bert
 from rubricate.neural.encoder.decoding import Runs, Thresholds
-from rubricate.neural.encoder.network import Network, Shape
 from rubricate.neural.encoder.pieces import SpecialPieces
 from rubricate.neural.encoder.report import plain_look
 from rubricate.neural.recipe import EncoderRecipe
+from rubricate.neural.training.backbone import read_weights, start_from_bert
 from rubricate.neural.training.language import read_notes
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.measuring import Ruler, Scored, score_rows
+from rubricate.neural.training.network import Network, Shape
 from rubricate.neural.training.passes import Lesson, Lessons, Taught
 from rubricate.neural.training.trainer import LookMeasure, Trainer
 

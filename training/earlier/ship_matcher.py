@@ -18,7 +18,6 @@ from typing import Any
 from experiment import load_network
 from train_matcher import held_out, split
 
-from rubricate.neural.encoder.export import export_int8
 from rubricate.neural.encoder.inference import OnnxEngine
 from rubricate.neural.encoder.model_folder import (
     NETWORK_FILE,
@@ -26,10 +25,11 @@ from rubricate.neural.encoder.model_folder import (
     TOKENIZER_FILE,
     EncoderSettings,
 )
-from rubricate.neural.encoder.network import Network, Shape
 from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.training.export import export_int8
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.measuring import Ruler, Scored, score_rows
+from rubricate.neural.training.network import Network, Shape
 from rubricate.stats.calibration import brier_score, expected_calibration_error, fit_calibration
 
 

@@ -36,8 +36,8 @@ def prepare(backbone: Path, out: Path) -> None:
     from safetensors.torch import save_file
 
     from rubricate import load_corpus
-    from rubricate.neural.encoder.backbone import read_weights
     from rubricate.neural.encoder.pieces import PieceMaker
+    from rubricate.neural.training.backbone import read_weights
     from rubricate.neural.training.learning_set import learning_set
 
     corpus = load_corpus("open-notes")

@@ -84,8 +84,8 @@ def save_tiny(maker: PieceMaker, folder: Path, **settings: object) -> Path:
     """Write a model with this tokenizer and weights left to chance."""
     import torch
 
-    from rubricate.neural.encoder.export import write_network
-    from rubricate.neural.encoder.network import Network, Shape
+    from rubricate.neural.training.export import write_network
+    from rubricate.neural.training.network import Network, Shape
 
     torch.manual_seed(maker.n_pieces)
     shape = Shape(n_pieces=maker.n_pieces, dim=16, layers=1, heads=2, inner=32, scorer_dim=8)

@@ -11,7 +11,6 @@ import torch
 
 from rubricate import Corpus
 from rubricate.errors import InputError
-from rubricate.neural.encoder.export import read_network, write_network
 from rubricate.neural.encoder.inference import OnnxEngine
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.model_folder import (
@@ -21,10 +20,11 @@ from rubricate.neural.encoder.model_folder import (
     EncoderSettings,
     model_files,
 )
-from rubricate.neural.encoder.network import Network, Shape
 from rubricate.neural.encoder.packed import STEP, pack, packed_files, unpack
 from rubricate.neural.encoder.pieces import Pass, PieceMaker, SpecialPieces, make_batch
+from rubricate.neural.training.export import read_network, write_network
 from rubricate.neural.training.measuring import tensors
+from rubricate.neural.training.network import Network, Shape
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from rubricate.errors import InputError
-from rubricate.neural.encoder.network import Network
 from rubricate.neural.training.checkpoints import (
     Checkpoint,
     StageStore,
@@ -15,6 +14,7 @@ from rubricate.neural.training.checkpoints import (
     read_checkpoint,
     write_checkpoint,
 )
+from rubricate.neural.training.network import Network
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

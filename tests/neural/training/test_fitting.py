@@ -12,15 +12,15 @@ import torch
 
 from rubricate import Corpus, CorpusBuilder
 from rubricate.errors import InputError
-from rubricate.neural.encoder.export import read_network, weights_of_onnx
 from rubricate.neural.encoder.model_folder import UNSEEN, EncoderSettings
-from rubricate.neural.encoder.network import Network
 from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training import calibrate, fitting
+from rubricate.neural.training.export import read_network, weights_of_onnx
 from rubricate.neural.training.fitting import FitOptions, fit_folder, fit_parts, pseudo_labels
 from rubricate.neural.training.learning_set import learning_set
 from rubricate.neural.training.measuring import score_rows
+from rubricate.neural.training.network import Network
 from rubricate.neural.training.passes import Lessons
 from rubricate.progress import Progress, silent
 

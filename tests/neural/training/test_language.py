@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from rubricate.neural.encoder.inference import WINDOW
-from rubricate.neural.encoder.network import Network
 from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.language import read_notes
 from rubricate.neural.training.learning_set import LearningSet
+from rubricate.neural.training.network import Network
 
 HOW = EncoderRecipe(language_steps=40, language_notes=12, language_rate=3e-3)
 
@@ -38,7 +38,7 @@ def test_other_encoders_read_too(
 ) -> None:
     """Words narrower than states, a filler that is not number 0, few positions."""
     transformers = pytest.importorskip("transformers")
-    from rubricate.neural.encoder.backbone import wrapped_network
+    from rubricate.neural.training.backbone import wrapped_network
 
     config = transformers.AutoConfig.for_model(
         kind, vocab_size=maker.n_pieces + 1, hidden_size=32, embedding_size=16,

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from rubricate.errors import InputError
-from rubricate.neural.encoder.network import Logits, Network
 from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.checkpoints import StageFiles
 from rubricate.neural.training.learning_set import LearningSet
 from rubricate.neural.training.measuring import tensors
+from rubricate.neural.training.network import Logits, Network
 from rubricate.neural.training.passes import Lessons
 from rubricate.neural.training.trainer import LookMeasure, Trainer, row_loss
 from rubricate.progress import Progress

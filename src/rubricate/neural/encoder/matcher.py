@@ -262,7 +262,7 @@ class EncoderMatcher(Parametrised):
         if self.backbone is None:
             self._open(shipped_folder(self.network))
             return
-        from rubricate.neural.encoder.backbone import folder_from_backbone
+        from rubricate.neural.training.backbone import folder_from_backbone
 
         target = self._scratch()
         folder_from_backbone(self.backbone, target, seed=self.seed)

@@ -3,7 +3,7 @@
 A large network ships as a graph without its matrices and as compressed files of their levels: whole
 numbers, a step of `STEP` standard deviations apart, one scale per row. Most levels are small, so
 compression leaves five of their eight bits. They are handed to ONNX Runtime when the network is
-opened, arranged as its graph multiplies (`rubricate.neural.encoder.products`).
+opened, arranged as its graph multiplies (`rubricate.neural.training.products`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _as_blocks(levels: npt.NDArray[np.int8], scales: F32) -> Arrays:
     return {"blocks": unsigned, "scales": np.repeat(scales, blocks[1])}
 
 
-#: How graphs multiply, see `rubricate.neural.encoder.products`.
+#: How graphs multiply, see `rubricate.neural.training.products`.
 PRODUCTS = {"rows": _as_rows, "blocks": _as_blocks}
 
 

@@ -32,7 +32,6 @@ from rubricate.neural.recipe import BiLstmRecipe, BiLstmShape
 from rubricate.neural.sequence.bilstm_crf import Epoch
 from rubricate.neural.sequence.states import Chain, Scheme
 from rubricate.neural.sequence.vocabulary import COLUMNS, UNSEEN, Encoded, TokenBatch, make_batch
-from rubricate.neural.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
 from rubricate.progress import Progress, silent
 
 
@@ -326,6 +325,8 @@ class BiLstmTraining:
         self.network.load_weights(own)
 
     def _write(self, path: Path) -> None:
+        from rubricate.neural.training.checkpoints import Checkpoint, write_checkpoint
+
         tensors: dict[str, Tensor] = {}
         for part, weights in (
             ("own", self.network.weights()),
@@ -344,6 +345,8 @@ class BiLstmTraining:
         write_checkpoint(path, Checkpoint(tensors, facts))
 
     def _resume(self, path: Path) -> None:
+        from rubricate.neural.training.checkpoints import read_checkpoint
+
         found = read_checkpoint(path)
         if found is None:
             return

@@ -1,1 +1,1 @@
-"""What trains the networks, and needs torch: lessons, losses, the loop, checkpoints, measuring."""
+"""All that trains the encoder and needs torch: the network, lessons, the loop, files, figures."""

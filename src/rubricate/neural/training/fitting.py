@@ -18,7 +18,6 @@ from rubricate.files import file_hash
 from rubricate.formats import read_corpus
 from rubricate.matchers.model_files import corpus_hash
 from rubricate.neural.encoder.decoding import Thresholds
-from rubricate.neural.encoder.export import export_onnx, read_network, write_network
 from rubricate.neural.encoder.inference import Engine, OnnxEngine
 from rubricate.neural.encoder.model_folder import (
     NETWORK_FILE,
@@ -32,7 +31,6 @@ from rubricate.neural.encoder.model_folder import (
     copy_members,
     list_members,
 )
-from rubricate.neural.encoder.network import Network
 from rubricate.neural.encoder.packed import packed_files
 from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.neural.encoder.report import FitReport, StageReport, plain_look, summary
@@ -44,9 +42,11 @@ from rubricate.neural.training.checkpoints import (
     load_parameters,
     parameters_of,
 )
+from rubricate.neural.training.export import export_onnx, read_network, write_network
 from rubricate.neural.training.language import read_notes
 from rubricate.neural.training.learning_set import LearningSet, learning_set
 from rubricate.neural.training.measuring import Ruler, Scored, score_rows
+from rubricate.neural.training.network import Network
 from rubricate.neural.training.passes import Lessons, Taught
 from rubricate.neural.training.trainer import LookMeasure, Trainer
 from rubricate.progress import Progress, silent

@@ -12,10 +12,10 @@ from torch.nn import functional
 
 from rubricate.arrays import I32
 from rubricate.neural.encoder.inference import WINDOW
-from rubricate.neural.encoder.network import Network, sees_block
 from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.learning_set import LearningSet
+from rubricate.neural.training.network import Network, sees_block
 from rubricate.progress import Progress, silent
 
 #: Share of the pieces that are hidden and must be guessed (Devlin et al. 2019).

@@ -22,9 +22,9 @@ from rubricate.neural.encoder.decoding import (
     unit_firsts,
 )
 from rubricate.neural.encoder.inference import CHANNELS, Engine, Outputs, RowScores, score_notes
-from rubricate.neural.encoder.network import Logits, Network
 from rubricate.neural.encoder.pieces import Batch, Pieces, SpecialPieces
 from rubricate.neural.training.learning_set import LearningSet
+from rubricate.neural.training.network import Logits, Network
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats.calibration import logit
 

@@ -14,7 +14,6 @@ from torch.nn import functional
 
 from rubricate.errors import Fault, InputError
 from rubricate.matchers.training_report import Look
-from rubricate.neural.encoder.network import Logits, Network
 from rubricate.neural.recipe import EncoderRecipe
 from rubricate.neural.training.checkpoints import (
     Checkpoint,
@@ -25,6 +24,7 @@ from rubricate.neural.training.checkpoints import (
     write_checkpoint,
 )
 from rubricate.neural.training.measuring import tensors
+from rubricate.neural.training.network import Logits, Network
 from rubricate.neural.training.passes import Lesson, Lessons
 from rubricate.progress import Progress, silent
 

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rubricate.errors import InputError
-from rubricate.neural.encoder.export import OPSET, export_packed, read_network
 from rubricate.neural.encoder.inference import OnnxEngine
 from rubricate.neural.encoder.model_folder import NETWORK_FILE, SETTINGS_FILE, EncoderSettings
-from rubricate.neural.encoder.network import Network, Shape
 from rubricate.neural.encoder.packed import PACKED_FILE, PRODUCTS, STEP, pack, unpack
 from rubricate.neural.encoder.pieces import Pass, PieceMaker, make_batch
-from rubricate.neural.encoder.products import LOW, MIDDLE, OURS, AfterNorm, InRows
+from rubricate.neural.training.export import OPSET, export_packed, read_network
 from rubricate.neural.training.measuring import tensors
+from rubricate.neural.training.network import Network, Shape
+from rubricate.neural.training.products import LOW, MIDDLE, OURS, AfterNorm, InRows
 
 
 def off(maker: PieceMaker, folder: Path, *, step: float) -> float:

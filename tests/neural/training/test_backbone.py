@@ -12,20 +12,20 @@ from safetensors.torch import save_file
 from rubricate import Corpus
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
-from rubricate.neural.encoder.backbone import (
+from rubricate.neural.encoder.matcher import EncoderMatcher
+from rubricate.neural.encoder.model_folder import EncoderSettings
+from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
+from rubricate.neural.recipe import EncoderRecipe
+from rubricate.neural.training.backbone import (
     folder_from_backbone,
     network_from,
     read_weights,
     shape_of_bert,
     start_from_bert,
 )
-from rubricate.neural.encoder.hub import ModelSource
-from rubricate.neural.encoder.matcher import EncoderMatcher
-from rubricate.neural.encoder.model_folder import EncoderSettings
-from rubricate.neural.encoder.network import Network
-from rubricate.neural.encoder.pieces import PieceMaker, SpecialPieces
-from rubricate.neural.recipe import EncoderRecipe
+from rubricate.neural.training.hub import ModelSource
 from rubricate.neural.training.learning_set import LearningSet
+from rubricate.neural.training.network import Network
 from rubricate.neural.training.passes import Lessons
 from rubricate.neural.training.trainer import Trainer
 

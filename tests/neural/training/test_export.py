@@ -9,20 +9,20 @@ import pytest
 import torch
 
 from rubricate.errors import InputError
-from rubricate.neural.encoder import export
-from rubricate.neural.encoder.backbone import wrapped_network
-from rubricate.neural.encoder.export import (
+from rubricate.neural.encoder.inference import OnnxEngine
+from rubricate.neural.encoder.model_folder import EncoderSettings, model_files
+from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
+from rubricate.neural.training import export
+from rubricate.neural.training.backbone import wrapped_network
+from rubricate.neural.training.export import (
     export_int8,
     export_onnx,
     read_network,
     weights_of_onnx,
     write_network,
 )
-from rubricate.neural.encoder.inference import OnnxEngine
-from rubricate.neural.encoder.model_folder import EncoderSettings, model_files
-from rubricate.neural.encoder.network import Network
-from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
 from rubricate.neural.training.measuring import tensors
+from rubricate.neural.training.network import Network
 
 PASSES = [
     Pass(np.arange(6, 16, dtype=np.int32), (np.array([7, 8], np.int32), np.array([9], np.int32))),

@@ -15,20 +15,20 @@ from torch import Tensor, nn
 
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json
-from rubricate.neural.encoder.hub import (
-    ModelSource,
-    find_source,
-    load_model,
-    load_tokenizer,
-    read_config,
-)
 from rubricate.neural.encoder.model_folder import (
     CONFIG_FILE,
     SETTINGS_FILE,
     TOKENIZER_FILE,
     EncoderSettings,
 )
-from rubricate.neural.encoder.network import Network, Shape
+from rubricate.neural.training.hub import (
+    ModelSource,
+    find_source,
+    load_model,
+    load_tokenizer,
+    read_config,
+)
+from rubricate.neural.training.network import Network, Shape
 
 #: Added to the attention of pieces that are not seen; bfloat16 holds it too.
 UNSEEN = -1e9
@@ -255,7 +255,7 @@ def folder_from_backbone(source: Path | str, target: Path, *, seed: int = 0) -> 
     hubs give them, or the name of a model at the hub. Such a network knows nothing of rubrics
     before it is fitted to many notes.
     """
-    from rubricate.neural.encoder.export import write_network
+    from rubricate.neural.training.export import write_network
 
     found = find_source(source)
     network = network_from(found, seed=seed)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from rubricate.errors import InputError, MissingExtraError
-from rubricate.neural.encoder import hub
-from rubricate.neural.encoder.backbone import network_from
-from rubricate.neural.encoder.hub import (
+from rubricate.neural.encoder.pieces import PieceMaker
+from rubricate.neural.training import hub
+from rubricate.neural.training.backbone import network_from
+from rubricate.neural.training.hub import (
     ModelSource,
     empty_model,
     find_source,
@@ -18,7 +19,6 @@ from rubricate.neural.encoder.hub import (
     load_tokenizer,
     read_config,
 )
-from rubricate.neural.encoder.pieces import PieceMaker
 
 transformers = pytest.importorskip("transformers")
 

@@ -23,7 +23,6 @@ from rubricate.neural.encoder.model_folder import (
     WEIGHTS_FILE,
     EncoderSettings,
 )
-from rubricate.neural.encoder.network import Logits, Network, Shape
 from rubricate.neural.encoder.packed import (
     GROUP,
     PACKED_FILE,
@@ -36,7 +35,8 @@ from rubricate.neural.encoder.packed import (
     read_packed,
     write_packed,
 )
-from rubricate.neural.encoder.products import OURS, use_products
+from rubricate.neural.training.network import Logits, Network, Shape
+from rubricate.neural.training.products import OURS, use_products
 
 INPUTS = ("note", "note_length", "feature", "owner", "position", "n_features")
 OPSET = 17
@@ -292,8 +292,8 @@ def write_network(network: Network, folder: Path, *, packed: bool = False) -> No
 
 
 def _read_wrapped(shape: Shape, folder: Path) -> Network:
-    from rubricate.neural.encoder.backbone import WrappedEncoder, read_weights
-    from rubricate.neural.encoder.hub import empty_model
+    from rubricate.neural.training.backbone import WrappedEncoder, read_weights
+    from rubricate.neural.training.hub import empty_model
 
     network = Network(shape, WrappedEncoder(empty_model(folder)))
     stored = read_weights(folder / WEIGHTS_FILE)
@@ -310,7 +310,7 @@ def _write_wrapped(network: Network, folder: Path) -> None:
     from safetensors.torch import save_file
 
     from rubricate.formats.encoding import write_json
-    from rubricate.neural.encoder.backbone import WrappedEncoder
+    from rubricate.neural.training.backbone import WrappedEncoder
 
     if not isinstance(network.encoder, WrappedEncoder):
         raise TypeError("a network whose shape names an architecture has a wrapped encoder")

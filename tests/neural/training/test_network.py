@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from rubricate.neural.encoder.network import Network, Shape
 from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
 from rubricate.neural.training.measuring import tensors
+from rubricate.neural.training.network import Network, Shape
 
 CPU = torch.device("cpu")
 

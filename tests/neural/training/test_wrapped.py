@@ -9,18 +9,18 @@ import pytest
 import torch
 
 from rubricate.errors import InputError
-from rubricate.neural.encoder.backbone import (
+from rubricate.neural.encoder.inference import OnnxEngine
+from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
+from rubricate.neural.recipe import EncoderRecipe
+from rubricate.neural.training.backbone import (
     ARCHITECTURES,
     shape_of_config,
     start_from_bert,
     wrapped_network,
 )
-from rubricate.neural.encoder.export import export_int8, export_onnx
-from rubricate.neural.encoder.inference import OnnxEngine
-from rubricate.neural.encoder.network import Network
-from rubricate.neural.encoder.pieces import Pass, SpecialPieces, make_batch
-from rubricate.neural.recipe import EncoderRecipe
+from rubricate.neural.training.export import export_int8, export_onnx
 from rubricate.neural.training.measuring import tensors
+from rubricate.neural.training.network import Network
 from rubricate.neural.training.trainer import _groups
 
 transformers = pytest.importorskip("transformers")
