@@ -57,7 +57,7 @@ def test_batches_are_the_notes_in_order(size: int, tmp_path: Path) -> None:
     job = opened(tmp_path, batch_size=size)
     batches = list(job.batches())
     assert [note for batch in batches for note in batch] == NOTES
-    assert len(batches) == job.n_batches == -(-5 // size)
+    assert len(batches) == len(job.survey.batches) == -(-5 // size)
     assert all(len(batch) == size for batch in batches[:-1])
 
 

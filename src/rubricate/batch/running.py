@@ -12,6 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,30 +90,30 @@ class BatchStore:
 
         Every file is read: it takes a little of the time the batches took.
         """
-        keys = (_key(path) for path in self._files())
+        keys = (_key(path) for path in self.folder.glob(f"*{_ENDING}"))
         return {key for key in keys if key is not None and not self._fault(key)}
 
     def drop_others(self, keys: Set[int]) -> int:
         """Remove the files of all other batches; return how many there were."""
-        others = [path for path in self._files() if _key(path) not in keys]
+        others = [path for path in self.folder.glob(f"*{_ENDING}") if _key(path) not in keys]
         for path in others:
             path.unlink()
         return len(others)
 
     def faults(self) -> dict[Path, str]:
         """Return the fault of each file that is not a finished batch of these items."""
-        found = ((path, self._fault(_key(path))) for path in self._files())
+        paths = sorted(self.folder.glob(f"*{_ENDING}"))
+        found = ((path, self._fault(_key(path))) for path in paths)
         return {path: fault for path, fault in found if fault}
-
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob(f"*{_ENDING}"))
 
     def put(self, key: int, results: Sequence[Any]) -> None:
         """Keep the results of one batch."""
-        lines = "".join(_line(value) for value in results).encode()
-        head = {"batch": key, "items": self._of(key), "n": len(results), "sha256": _hash(lines)}
+        dump = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+        lines = "".join(f"{dump(value)}\n" for value in results).encode()
+        digest = hashlib.sha256(lines).hexdigest()
+        head = {"batch": key, "items": self._of(key), "n": len(results), "sha256": digest}
         # Without a time the same results are the same bytes.
-        body = gzip.compress(_line(head).encode() + lines, compresslevel=1, mtime=0)
+        body = gzip.compress(f"{dump(head)}\n".encode() + lines, compresslevel=1, mtime=0)
         write_whole(self._path(key), body)
         self._recent.pop(key, None)
 
@@ -160,7 +161,7 @@ class BatchStore:
             raise _BatchFaultError("not a finished batch") from error
         if not isinstance(said, dict) or said.get("batch") != key:
             raise _BatchFaultError(f"not batch {key}")
-        if said.get("n") != len(values) or said.get("sha256") != _hash(lines):
+        if said.get("n") != len(values) or said.get("sha256") != hashlib.sha256(lines).hexdigest():
             raise _BatchFaultError("altered after it was written")
         if self._items is not None and said.get("items") != self._of(key):
             raise _BatchFaultError("of other notes")
@@ -184,14 +185,6 @@ def _key(path: Path) -> int | None:
 
 class _BatchFaultError(ValueError):
     """The file of a batch is damaged."""
-
-
-def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _hash(lines: bytes) -> str:
-    return hashlib.sha256(lines).hexdigest()
 
 
 #: After this many deaths in a row, without a finished batch or part of a batch between them, the
@@ -261,7 +254,18 @@ def run_batches(
         if not done:
             pool.check()
             continue
-        died = _take(state, done, pool)
+        died = []
+        for future in done:
+            task = state.running.pop(future)
+            try:
+                results = future.result()
+            except pool.deaths:
+                died.append(task)
+                continue
+            if isinstance(results, Raised):
+                results.raise_again()
+            else:
+                _keep(state, task, results)
         if len(died) < len(done):
             barren = 0
         if died:
@@ -304,23 +308,6 @@ def _finished(state: _State) -> Iterator[tuple[int, list[Any]]]:
     for key in [key for key, n in state.missing.items() if n == 0]:
         del state.missing[key]
         yield key, state.open.pop(key)
-
-
-def _take(state: _State, done: Iterable[Future[Results]], pool: Pool) -> list[_BatchTask]:
-    """Keep the results of finished batches; return the tasks whose worker died."""
-    died = []
-    for future in done:
-        task = state.running.pop(future)
-        try:
-            results = future.result()
-        except pool.deaths:
-            died.append(task)
-            continue
-        if isinstance(results, Raised):
-            results.raise_again()
-        else:
-            _keep(state, task, results)
-    return died
 
 
 def _keep(state: _State, task: _BatchTask, results: list[Any]) -> None:

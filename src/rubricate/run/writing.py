@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Generic, TypedDict, cast
@@ -143,13 +144,31 @@ class RunTables:
         scores, items, workbook = self._parts.values()
         self._open = ExitStack()
         book = self._open.enter_context(Workbook(workbook))
-        score_sheet = book.sheet(
-            "scores", _sheet_columns("scores", [c.name for c in SCORE_COLUMNS])
+        names = {
+            "scores": [column.name for column in SCORE_COLUMNS],
+            "items": [*(column.name for column in ITEM_COLUMNS), *REVIEW_COLUMNS],
+        }
+        score_sheet, item_sheet = (
+            book.sheet(
+                sheet,
+                [
+                    SheetColumn(
+                        name,
+                        EXPLAINED[sheet][name][0],
+                        name in REVIEW_COLUMNS,
+                        name == REVIEW_COLUMNS[0],
+                    )
+                    for name in own
+                ],
+            )
+            for sheet, own in names.items()
         )
-        item_sheet = book.sheet(
-            "items", _sheet_columns("items", [*(c.name for c in ITEM_COLUMNS), *REVIEW_COLUMNS])
-        )
-        self._explained = _explain(book)
+        # A sheet says what each column means, and how to hand decisions back.
+        heads = [SheetColumn("sheet"), SheetColumn("column", 26), SheetColumn("what it says", 110)]
+        self._explained = book.sheet("columns", heads)
+        for sheet, columns in EXPLAINED.items():
+            for column, (_, said) in columns.items():
+                self._explained.add([sheet, column, said], [sheet, column, said])
         self._scores = _OpenTable(scores, score_sheet, SCORE_COLUMNS, self._open)
         self._items = _OpenTable(items, item_sheet, ITEM_COLUMNS, self._open)
 
@@ -194,39 +213,6 @@ _LARGEST_EXPLANATION = 1_000_000
 _SEAL_CELL = re.compile(rb">sha256</t></is></c><c[^>]*><is><t[^>]*>([0-9a-f]{64})</t>")
 
 
-def _sheet_columns(sheet: str, names: Iterable[str]) -> list[SheetColumn]:
-    explained = EXPLAINED[sheet]
-    return [
-        SheetColumn(name, explained[name][0], name in REVIEW_COLUMNS, name == REVIEW_COLUMNS[0])
-        for name in names
-    ]
-
-
-def _explain(book: Workbook) -> OpenSheet:
-    """Add a sheet that says what each column means, and how to hand decisions back."""
-    heads = [SheetColumn("sheet"), SheetColumn("column", 26), SheetColumn("what it says", 110)]
-    sheet = book.sheet("columns", heads)
-    for name, columns in EXPLAINED.items():
-        for column, (_, said) in columns.items():
-            sheet.add([name, column, said], [name, column, said])
-    return sheet
-
-
-def hash_outputs(folder: Path, more: Mapping[str, Path]) -> dict[str, str]:
-    """Return the hashes of the tables and of more that was written.
-
-    times.json and the log are not among them: they are not the same for equal runs.
-    """
-    places = {name: folder / name for name in (SCORES, ITEMS, WORKBOOK)} | dict(more)
-    return {name: file_hash(place) for name, place in places.items()}
-
-
-def write_run(folder: Path, run: RunRecord, times: RunTimes) -> None:
-    """Write times.json, then run.json."""
-    _write_json(folder / TIMES, times)
-    _write_json(folder / RUN, run)
-
-
 def add_outputs(folder: Path, names: Sequence[str]) -> None:
     """Put the hashes of files or folders that were written later into run.json, if there is one."""
     path = folder / RUN
@@ -234,16 +220,16 @@ def add_outputs(folder: Path, names: Sequence[str]) -> None:
         return
     record = read_record(folder)
     hashes = {name: file_hash(folder / name) for name in names}
-    _write_json(path, {**record, "outputs": {**record.get("outputs", {}), **hashes}})
+    write_record(path, {**record, "outputs": {**record.get("outputs", {}), **hashes}})
 
 
 def set_log(folder: Path, state: LogState) -> None:
     """Put the state of a log into run.json and times.json."""
-    _write_json(folder / RUN, {**read_record(folder), "log": state["seal"]})
+    write_record(folder / RUN, {**read_record(folder), "log": state["seal"]})
     path = folder / TIMES
     times = read_json(path) if path.is_file() else {}
     known = {"entries": state["entries"], "head": state["head"]}
-    _write_json(path, {**times, "log": known})
+    write_record(path, {**times, "log": known})
 
 
 def read_record(folder: Path) -> RunRecord:
@@ -262,7 +248,8 @@ def read_record(folder: Path) -> RunRecord:
     return cast(RunRecord, value)
 
 
-def _write_json(path: Path, value: object) -> None:
+def write_record(path: Path, value: object) -> None:
+    """Write run.json or times.json."""
     text = json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
     # Names of files and conditions may hold bytes that were no UTF-8.
     write_whole(path, text.encode(errors="replace"))
@@ -307,6 +294,7 @@ def log_state(folder: str | Path) -> LogState:
 _SEALED = frozenset({"machine", "person", "accepted"})
 
 
+@dataclass(slots=True)
 class Seal:
     """A hash over all decisions of a log, in their order.
 
@@ -316,8 +304,8 @@ class Seal:
     1
     """
 
-    def __init__(self) -> None:
-        self._count, self._hash = 0, FIRST
+    _count: int = 0
+    _hash: str = FIRST
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Take one more line."""

@@ -20,7 +20,6 @@ from rubricate.matchers import Matcher, ShippedModel, load_matcher, notes_at_onc
 from rubricate.matchers.apart import Failure, attempt_together
 from rubricate.matchers.predictions import Found, read_with
 from rubricate.progress import Progress, silent
-from rubricate.rows import Contradiction
 from rubricate.rubric import NOT_MENTIONED, Rubric
 from rubricate.run.results import CounterEvidence, Evidence, EvidenceLine, kept_digits
 from rubricate.scoring.job import Job, evidence_program
@@ -39,9 +38,9 @@ def find_evidence(
     job: Job, store: BatchStore, retries: Retries, *, progress: Progress = silent
 ) -> KeptBatches:
     """Find the evidence of all batches that are not done yet."""
-    done = store.done() & set(range(job.n_batches))
+    done = store.done() & set(range(len(job.survey.batches)))
     kept = KeptBatches(len(done), store.drop_others(done))
-    if len(done) == job.n_batches:
+    if len(done) == len(job.survey.batches):
         return kept
     work = ScoringWork(
         job.model if isinstance(job.model, ShippedModel) else job.model.absolute(),
@@ -90,8 +89,23 @@ class _Pieces:
         for key, batch in enumerate(self._job.batches()):
             if key in self._done:
                 continue
-            self._lines[key], searched = _begin(self._job, key, batch)
-            self._missing[key] = len(searched)
+            lines: list[EvidenceLine] = []
+            searched: list[tuple[EvidenceLine, Note]] = []
+            for at, note in enumerate(batch, start=key * self._job.settings.batch_size):
+                line: EvidenceLine = {"note": writable(note.id), "case": writable(note.case)}
+                lines.append(line)
+                first = int(self._job.survey.first[at])
+                if isinstance(note, Unreadable):
+                    line["failed"] = note.reason
+                elif why := why_not_scored(
+                    note, self._job.rubrics, longest=self._job.settings.longest
+                ):
+                    line["failed"] = why
+                elif first != at:
+                    line["same_as"] = first
+                else:
+                    searched.append((line, note))
+            self._lines[key], self._missing[key] = lines, len(searched)
             self.n_done += len(batch) - len(searched)
             first = 0
             # A batch without a note to search is one piece without any.
@@ -114,28 +128,6 @@ class _Pieces:
         return None if self._missing[key] else (key, self._lines.pop(key))
 
 
-def _begin(
-    job: Job, key: int, batch: Sequence[Note | Unreadable]
-) -> tuple[list[EvidenceLine], list[tuple[EvidenceLine, Note]]]:
-    """Return the lines of a batch, and those of them whose notes must be searched."""
-    lines, searched = [], []
-    for number, note in enumerate(batch, start=key * job.settings.batch_size):
-        line: EvidenceLine = {"note": writable(note.id), "case": writable(note.case)}
-        if isinstance(note, Unreadable):
-            failed = note.reason
-        else:
-            failed = why_not_scored(note, job.rubrics, longest=job.settings.longest)
-        first = int(job.survey.first[number])
-        if failed:
-            line["failed"] = failed
-        elif first != number:
-            line["same_as"] = first
-        elif isinstance(note, Note):
-            searched.append((line, note))
-        lines.append(line)
-    return lines, searched
-
-
 def find_in_notes(
     matcher: Matcher, rubric: Rubric, notes: Sequence[Note]
 ) -> Iterator[dict[str, Evidence]]:
@@ -152,32 +144,27 @@ def find_in_notes(
         found: dict[str, list[Found]] = {feature.id: [] for feature in rubric}
         for one in said.found:
             found[one.feature].append(one)
-        yield {
-            key: _evidence_of(own, said.probabilities.get(key), said.contradictions.get(key), note)
-            for key, own in found.items()
-        }
-
-
-def _evidence_of(
-    found: Sequence[Found], probability: float | None, against: Contradiction | None, note: Note
-) -> Evidence:
-    annotations = sorted((tuple(sorted(one.spans)), one.reason) for one in found)
-    known = [one.confidence for one in found if not math.isnan(one.confidence)]
-    return Evidence(
-        spans=tuple(spans for spans, _ in annotations),
-        probability=kept_digits(probability),
-        confidence=kept_digits(max(known, default=None)),
-        text=tuple(words_at(spans, note.text) for spans, _ in annotations),
-        reason="; ".join(dict.fromkeys(reason for _, reason in annotations)),
-        against=_against(against, note.text),
-    )
-
-
-def _against(said: Contradiction | None, text: str) -> CounterEvidence | None:
-    if said is None:
-        return None
-    words = words_at(said.spans, text)
-    return CounterEvidence(said.spans, words, kept_digits(said.probability), said.reason)
+        evidence: dict[str, Evidence] = {}
+        for key, own in found.items():
+            annotations = sorted((tuple(sorted(one.spans)), one.reason) for one in own)
+            known = [one.confidence for one in own if not math.isnan(one.confidence)]
+            against = said.contradictions.get(key)
+            evidence[key] = Evidence(
+                spans=tuple(spans for spans, _ in annotations),
+                probability=kept_digits(said.probabilities.get(key)),
+                confidence=kept_digits(max(known, default=None)),
+                text=tuple(words_at(spans, note.text) for spans, _ in annotations),
+                reason="; ".join(dict.fromkeys(reason for _, reason in annotations)),
+                against=None
+                if against is None
+                else CounterEvidence(
+                    against.spans,
+                    words_at(against.spans, note.text),
+                    kept_digits(against.probability),
+                    against.reason,
+                ),
+            )
+        yield evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +193,10 @@ class ScoringWork:
                 f"the worker sees no model at {self.model}. "
                 "Put the output and the model where all workers can read them."
             )
-        return EvidenceFinder(matcher, self.rubrics, self.seed, note_seconds=self.note_seconds)
+        return EvidenceFinder(matcher, self.rubrics, self.seed, self.note_seconds)
 
 
+@dataclass(frozen=True, slots=True)
 class EvidenceFinder:
     """Finds evidence in notes with one matcher; a note it fails at gets a reason, not an error.
 
@@ -216,41 +204,33 @@ class EvidenceFinder:
     than one note may, and a tenth of that for each other, they are searched one by one.
     """
 
-    def __init__(
-        self,
-        matcher: Matcher,
-        rubrics: Sequence[Rubric],
-        seed: int = 0,
-        *,
-        note_seconds: float = 0.0,
-    ) -> None:
-        self._matcher = matcher
-        self._rubric = {rubric.case: rubric for rubric in rubrics}
-        self._seed = seed
-        self._note_seconds = note_seconds
+    matcher: Matcher
+    rubrics: Sequence[Rubric]
+    seed: int = 0
+    note_seconds: float = 0.0
 
     def __call__(self, notes: Sequence[Note]) -> list[EvidenceLine]:
         """Return ``{"items": evidence of each feature in order}`` or ``{"failed": why}``."""
         lines: list[EvidenceLine] = []
-        for _, found in attempt_together(notes, self._find, self._note_seconds):
+        for _, found in attempt_together(notes, self._find, self.note_seconds):
             lines += [{"failed": found.reason}] if isinstance(found, Failure) else found
         return lines
 
     def _find(self, notes: Sequence[Note]) -> list[EvidenceLine]:
         import numpy as np
 
-        random.seed(self._seed)
-        np.random.seed(self._seed)
+        random.seed(self.seed)
+        np.random.seed(self.seed)
+        rubrics = {rubric.case: rubric for rubric in self.rubrics}
         by_case: dict[str, list[Note]] = {}
         for note in notes:
             by_case.setdefault(note.case, []).append(note)
         found_in = {
-            case: find_in_notes(self._matcher, self._rubric[case], own)
-            for case, own in by_case.items()
+            case: find_in_notes(self.matcher, rubrics[case], own) for case, own in by_case.items()
         }
         results: list[EvidenceLine] = []
         for note in notes:
-            found, rubric = next(found_in[note.case]), self._rubric[note.case]
+            found, rubric = next(found_in[note.case]), rubrics[note.case]
             items = [found.get(feature.id, Evidence()) for feature in rubric]
             line: EvidenceLine = {"items": [one.to_json() for one in items]}
             n_met = sum(one.outcome != NOT_MENTIONED for one in items)

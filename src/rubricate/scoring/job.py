@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
@@ -88,6 +88,8 @@ class Job:
     rubrics: dict[str, Rubric]
     matcher: Matcher
     model: Path | ShippedModel
+    model_hash: str
+    rubric_hash: str
     policy: Policy | None
     corrections: Corrections
     survey: Survey
@@ -132,17 +134,6 @@ class Job:
             return "not evidence"
         return ""
 
-    @property
-    def model_hash(self) -> str:
-        """The hash of the model, wherever it lies."""
-        own = self.model
-        return own.hash if isinstance(own, ShippedModel) else file_hash(own)
-
-    @property
-    def n_batches(self) -> int:
-        """Number of batches."""
-        return -(-self.survey.n_notes // self.settings.batch_size)
-
 
 class Given(NamedTuple):
     """The files a run was given beside its notes."""
@@ -179,8 +170,13 @@ def open_job(
     policy = None if policy_path is None else read_policy(policy_path)
     faults = Faults(Path(corrections_path or ""))
     corrections = read_corrections(corrections_path, folder=earlier, faults=faults)
-    name = settings.matcher or "lexicon"
-    shipped = _shipped(model, name)
+    if model is None:
+        name = settings.matcher or "lexicon"
+        shipped = model_of_name(UNFITTED[name]) if name in UNFITTED else None
+    elif isinstance(model, str) and shipped_model(model) is not None:
+        shipped = model_of_name(model)
+    else:
+        shipped = model if isinstance(model, ShippedModel) else None
     if shipped is not None:
         matcher = shipped.make()
     elif model is None:
@@ -226,18 +222,19 @@ def open_job(
     else:
         place = folder / MODEL
         matcher.save(place)
-    return Job(source, rubrics, matcher, place, policy, corrections, survey, settings)
-
-
-def _shipped(
-    model: str | Path | Matcher | ShippedModel | None, matcher: str
-) -> ShippedModel | None:
-    """Return the model of the package that is meant; None of one that is made or lies elsewhere."""
-    if model is None:
-        return model_of_name(UNFITTED[matcher]) if matcher in UNFITTED else None
-    if isinstance(model, str) and shipped_model(model) is not None:
-        return model_of_name(model)
-    return model if isinstance(model, ShippedModel) else None
+    written = [rubric_to_json(rubrics[case]) for case in sorted(rubrics)]
+    return Job(
+        source,
+        rubrics,
+        matcher,
+        place,
+        place.hash if isinstance(place, ShippedModel) else file_hash(place),
+        hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest(),
+        policy,
+        corrections,
+        survey,
+        settings,
+    )
 
 
 def _need_readable(source: NoteSource) -> None:
@@ -303,7 +300,7 @@ def evidence_plan(job: Job) -> dict[str, str | float]:
         "rubricate": __version__,
         "program": evidence_program(),
         "notes": job.survey.hash,
-        "rubrics": _rubric_hash(job.rubrics),
+        "rubrics": job.rubric_hash,
         "model": job.model_hash,
         **({"lexicon": file_hash(Path(lexicon))} if lexicon and Path(lexicon).exists() else {}),
         "batch_size": job.settings.batch_size,
@@ -316,11 +313,6 @@ def evidence_plan(job: Job) -> dict[str, str | float]:
 def evidence_program() -> str:
     """Return a hash of the parts of the program that decide what evidence says."""
     return program_hash(*DECIDING, "scoring")
-
-
-def _rubric_hash(rubrics: Mapping[str, Rubric]) -> str:
-    values = [rubric_to_json(rubrics[case]) for case in sorted(rubrics)]
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 
 def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
@@ -336,7 +328,7 @@ def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:
         "model": {"name": job.model.name, "sha256": job.model_hash},
         "rubric": {
             "name": rubric.name if rubric else job.source.name,
-            "sha256": _rubric_hash(job.rubrics),
+            "sha256": job.rubric_hash,
             "cases": len(job.rubrics),
             "features": features,
         },

@@ -50,16 +50,15 @@ class UnsureRange:
 
     def why_review(self, found: Mapping[str, Evidence]) -> dict[str, str]:
         """Return the review reason of each item, by feature; empty for items that skip review."""
-        return {name: self._why(one) for name, one in found.items()}
-
-    def _why(self, evidence: Evidence) -> str:
-        known = evidence.probability
-        if known is not None:
-            inside = self.low < known < self.high
-            return f"{UNSURE}: probability {known:.2f} of being stated" if inside else ""
-        sure = evidence.certainty
-        below = sure is not None and sure < self.high
-        return f"{UNSURE}: found with certainty {sure:.2f}" if below else ""
+        reasons = dict.fromkeys(found, "")
+        for name, evidence in found.items():
+            known = evidence.probability
+            if known is not None:
+                if self.low < known < self.high:
+                    reasons[name] = f"{UNSURE}: probability {known:.2f} of being stated"
+            elif (sure := evidence.certainty) is not None and sure < self.high:
+                reasons[name] = f"{UNSURE}: found with certainty {sure:.2f}"
+        return reasons
 
 
 #: What a run does unless told otherwise.
@@ -87,8 +86,14 @@ def judge_note(
     2.0
     """
     known = corrections or {}
-    found = _evidence(line, rubric)
-    status, why = _standing(line, any_text)
+    if failed := line.get("failed", ""):
+        found = {feature.id: Evidence() for feature in rubric}
+        status, why = NOT_SCORED, failed
+    else:
+        pairs = zip(rubric, line["items"], strict=True)
+        found = {feature.id: Evidence.from_json(value) for feature, value in pairs}
+        why = "" if any_text else line.get("no_note", "")
+        status = FOR_REVIEW if why else SCORED
     reasons = policy.why_review(found) if policy is not None and status == SCORED else {}
     items = []
     for feature in rubric:
@@ -108,21 +113,6 @@ def judge_note(
         points = total.points
         items = [item._replace(points=points.get(item.feature.id, 0.0)) for item in items]
     return NoteResult(line["note"], line["case"], status, why, total, tuple(items), same_as)
-
-
-def _evidence(line: EvidenceLine, rubric: Rubric) -> dict[str, Evidence]:
-    if "failed" in line:
-        return {feature.id: Evidence() for feature in rubric}
-    pairs = zip(rubric, line["items"], strict=True)
-    return {feature.id: Evidence.from_json(value) for feature, value in pairs}
-
-
-def _standing(line: EvidenceLine, any_text: bool) -> tuple[str, str]:
-    """Return the status of a note before anybody looked at it, and why it is not scored."""
-    if failed := line.get("failed", ""):
-        return NOT_SCORED, failed
-    no_note = "" if any_text else line.get("no_note", "")
-    return (FOR_REVIEW, no_note) if no_note else (SCORED, "")
 
 
 def _corrected(feature: Feature, evidence: Evidence, correction: Correction) -> ItemResult:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,14 @@ from rubricate.run.writing import (
     PRODUCTS,
     REPORT,
     RUN,
+    TIMES,
+    WORKBOOK,
     LogWriter,
     RunRecord,
     RunTables,
     RunTimes,
-    hash_outputs,
     read_record,
-    write_run,
+    write_record,
 )
 from rubricate.scoring.evidence_search import find_evidence
 from rubricate.scoring.job import (
@@ -103,7 +105,12 @@ class RunFolder:
         """Move what was made into place; of an earlier run its model stays, and its log goes on."""
         for path in self.making.iterdir():
             if path.is_file():
-                _flush(path)
+                # No power cut leaves the name of a file alone.
+                number = os.open(path, os.O_RDWR)
+                try:
+                    os.fsync(number)
+                finally:
+                    os.close(number)
         write_pending(self.folder, [log.before, log.state])
         # Without this file the folder holds no finished run: the same command makes the rest again.
         (self.folder / RUN).unlink(missing_ok=True)
@@ -154,15 +161,6 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _flush(path: Path) -> None:
-    """Have the system write a file to the disk, so that no power cut leaves its name alone."""
-    number = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
     """Result of a run that was written to a folder."""
@@ -204,7 +202,7 @@ def score_notes(
     folder = Path(out)
     if (folder / RUN).exists() and not chosen.overwrite:
         raise OutputExistsError(folder)
-    clock = _Clock()
+    started, stops = datetime.now(UTC), {"": time.perf_counter()}
     source = notes if isinstance(notes, NoteSource) else open_notes(notes)
     given = Given(rubric, model, policy, corrections)
     read = [one for one in (source.path, *given) if isinstance(one, str | Path)]
@@ -214,75 +212,64 @@ def score_notes(
     ):
         job = open_job(source, place.making, given, chosen, folder, progress)
         check_model(folder, place.making / MODEL)
+        plan = evidence_plan(job)
         store = place.open_store(
-            evidence_plan(job),
+            plan,
             [mark.notes for mark in job.survey.batches],
             job.check_lines,
             overwrite=chosen.overwrite,
         )
         retries = Retries()
-        clock.stop("opening")
+        stops["opening"] = time.perf_counter()
         kept = find_evidence(job, store, retries, progress=progress)
-        clock.stop("matching")
+        stops["matching"] = time.perf_counter()
         with LogWriter(folder, place.making) as log:
-            log.add("run", at=clock.started.isoformat(timespec="seconds"), **_logged(job, given))
+            log.add(
+                "run",
+                at=started.isoformat(timespec="seconds"),
+                rubricate=__version__,
+                matcher=job.matcher.name,
+                model=str(plan["model"]),
+                rubric=str(plan["rubrics"]),
+                notes=str(plan["notes"]),
+                policy=None if policy is None else file_hash(Path(policy)),
+                corrections=None if corrections is None else file_hash(Path(corrections)),
+            )
             counts = _write_tables(job, store, (place.making, log), report, progress)
-            more = {EVIDENCE: store.folder}
+            # Neither times.json nor the log: they are not the same for equal runs.
+            made = {name: place.making / name for name in (SCORES, ITEMS, WORKBOOK)}
+            made[EVIDENCE] = store.folder
             if isinstance(job.model, Path) and job.model.parent == place.making:
-                more[MODEL] = job.model
-            outputs = hash_outputs(place.making, more)
+                made[MODEL] = job.model
+            outputs = {name: file_hash(path) for name, path in made.items()}
             log.add("tables", sha256={name: outputs[name] for name in (SCORES, ITEMS)})
         record = run_record(job, given, counts)
         record["log"] = log.seal
         record["outputs"] = outputs
-        clock.stop("writing")
+        stops["writing"] = time.perf_counter()
+        seconds = {
+            part: round(end - start, 3) for (_, start), (part, end) in pairwise(stops.items())
+        }
+        seconds["all"] = round(stops["writing"] - stops[""], 3)
         times: RunTimes = {
-            "started": clock.started.isoformat(timespec="seconds"),
-            "seconds": clock.seconds(),
+            "started": started.isoformat(timespec="seconds"),
+            "seconds": seconds,
             "workers": chosen.workers,
             "dask": chosen.dask is not None,
-            "batches": job.n_batches,
+            "batches": len(job.survey.batches),
             "batches_kept": kept.used,
             "batches_refused": kept.refused,
             "worker_deaths": retries.deaths,
             "notes_lost": retries.lost,
             "log": {"entries": log.entries, "head": log.head},
         }
-        write_run(place.making, record, times)
+        write_record(place.making / TIMES, times)
+        write_record(place.making / RUN, record)
         if report is not None:
             report.write(place.making, overwrite=True, progress=progress)
         whole = read_record(place.making)
         place.publish(store, log)
     return FinishedRun(folder, whole, times)
-
-
-class _Clock:
-    """Clock for the parts of a run."""
-
-    def __init__(self) -> None:
-        self.started = datetime.now(UTC)
-        self._stops = {"": time.perf_counter()}
-
-    def stop(self, part: str) -> None:
-        self._stops[part] = time.perf_counter()
-
-    def seconds(self) -> dict[str, float]:
-        names, stops = list(self._stops), list(self._stops.values())
-        parts = {names[i]: round(stops[i] - stops[i - 1], 3) for i in range(1, len(stops))}
-        return {**parts, "all": round(stops[-1] - stops[0], 3)}
-
-
-def _logged(job: Job, given: Given) -> dict[str, str | None]:
-    """Return the hashes of everything that the decisions of a run depend on, for the log."""
-    plan = evidence_plan(job)
-    files = {"policy": given.policy, "corrections": given.corrections}
-    return {
-        "rubricate": __version__,
-        "matcher": job.matcher.name,
-        **{new: str(plan[old]) for new, old in
-           (("model", "model"), ("rubric", "rubrics"), ("notes", "notes"))},
-        **{name: None if path is None else file_hash(Path(path)) for name, path in files.items()},
-    }  # fmt: skip
 
 
 def _write_tables(
@@ -293,7 +280,14 @@ def _write_tables(
     progress: Progress,
 ) -> RunCounts:
     """Write the tables and the log, and show each result to the report with its note's text."""
-    texts = _texts(job) if report is not None else iter(())
+    texts: Iterator[str | None] = iter(())
+    if report is not None:
+        # A note that cannot be read has no text.
+        texts = (
+            note.text if isinstance(note, Note) else None
+            for batch in job.batches()
+            for note in batch
+        )
     with RunTables(to[0]) as tables:
         results = _results(job, store, to[1])
         results = watched(results, progress, "writing results", job.survey.n_notes)
@@ -307,16 +301,10 @@ def _write_tables(
     return tables.counts
 
 
-def _texts(job: Job) -> Iterator[str | None]:
-    """Yield the text of each note; None of those that cannot be read."""
-    for batch in job.batches():
-        for note in batch:
-            yield note.text if isinstance(note, Note) else None
-
-
 def _results(job: Job, store: BatchStore, log: LogWriter) -> Iterator[NoteResult]:
+    """Yield the result of each note after all decisions, of which the log takes the new ones."""
     size = job.settings.batch_size
-    for key in range(job.n_batches):
+    for key in range(len(job.survey.batches)):
         for line in store.get(key):
             whole: EvidenceLine = line
             same_as = ""
@@ -331,18 +319,14 @@ def _results(job: Job, store: BatchStore, log: LogWriter) -> Iterator[NoteResult
                 any_text=job.settings.any_text,
                 same_as=same_as,
             )
-            yield _decided(job, judge, line["note"], log)
-
-
-def _decided(job: Job, judge: Callable[..., NoteResult], note: str, log: LogWriter) -> NoteResult:
-    """Return the result of a note after all decisions, of which the log takes the new ones."""
-    machine = judge()
-    log.add_machine(machine)
-    own = job.corrections.of(note)
-    if not own:
-        return machine
-    said = {item.feature.id: item.found for item in machine.items}
-    for one, before, after in job.corrections.steps(note):
-        was = said[one.correction.feature] if before is None else before.found
-        log.add_person(one.correction, one.about, was, judge(corrections=after))
-    return judge(corrections=own)
+            machine = judge()
+            log.add_machine(machine)
+            own = job.corrections.of(line["note"])
+            if not own:
+                yield machine
+                continue
+            said = {item.feature.id: item.found for item in machine.items}
+            for one, before, after in job.corrections.steps(line["note"]):
+                was = said[one.correction.feature] if before is None else before.found
+                log.add_person(one.correction, one.about, was, judge(corrections=after))
+            yield judge(corrections=own)

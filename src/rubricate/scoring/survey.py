@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rubricate.arrays import I64, U64
+from rubricate.arrays import I64
 from rubricate.corpus import Note
 from rubricate.errors import Fault
 from rubricate.files import packaged_text
@@ -130,7 +130,11 @@ def measure_text(
     content = [word for word in own if word not in words.function]
     runs = list(zip(own, own[1:], own[2:], strict=False))
     stems = {word[:_STEM] for word in content if word in words.clinical}
-    touched = sum(not stems.isdisjoint(one) for one in _stems(rubric, words))
+    asked = (
+        {word[:_STEM] for word in find_plain_words(feature.text) if word in words.clinical}
+        for feature in rubric
+    )
+    touched = sum(not stems.isdisjoint(one) for one in asked)
 
     def share(count: float, total: int, usual: float, weight: int = _TYPICAL_WORDS) -> float:
         return (count + weight * usual) / (total + weight)
@@ -148,13 +152,6 @@ def measure_text(
         touched=share(touched, n_items, typical.touched, _TYPICAL_ITEMS),
         met=share(n_met, n_items, typical.met, _TYPICAL_ITEMS),
     )
-
-
-def _stems(rubric: Rubric, words: NoteWords) -> list[set[str]]:
-    return [
-        {word[:_STEM] for word in find_plain_words(feature.text) if word in words.clinical}
-        for feature in rubric
-    ]
 
 
 def why_no_note(text: str, rubric: Rubric, n_met: int) -> str:
@@ -318,8 +315,8 @@ def survey_notes(
         marks.append(mark_batch(len(marks) * batch_size, batch))
     if corrections is not None:
         faults += corrections.unseen()
-    first = _first_alike(_pairs(texts))
-    repeated = bool((_first_alike(_pairs(ids)) != np.arange(len(first))).any())
+    first = _first_alike(texts)
+    repeated = bool((_first_alike(ids) != np.arange(len(first))).any())
     return Survey(
         len(first),
         whole.hexdigest(),
@@ -333,20 +330,14 @@ def survey_notes(
 
 def _note_bytes(number: int, note: Note | Unreadable) -> tuple[bytes, bytes]:
     text = note.text if isinstance(note, Note) else f"{number} cannot be read: {note.reason}"
-    return _bytes(note.id), _bytes(note.case) + b"\0" + _bytes(text)
-
-
-def _bytes(text: str) -> bytes:
+    whole = f"{note.case}\0{text}"
     # Half surrogate pairs must not stop the survey: the screening names them.
-    return text.encode(errors="surrogatepass")
+    return note.id.encode(errors="surrogatepass"), whole.encode(errors="surrogatepass")
 
 
-def _pairs(values: array[int]) -> U64:
-    return np.frombuffer(values, dtype=np.uint64).reshape(-1, 2)
-
-
-def _first_alike(keys: U64) -> I64:
-    """Return, for each key, the number of the first equal one."""
+def _first_alike(hashes: array[int]) -> I64:
+    """Return, for each key of two numbers, the number of the first equal one."""
+    keys = np.frombuffer(hashes, dtype=np.uint64).reshape(-1, 2)
     first = np.arange(len(keys), dtype=np.int64)
     if len(keys) < 2:
         return first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,6 @@ from rubricate.reports.scoring.viewer import (
     CHUNK,
     Cohort,
     ShownNote,
-    chunk_script,
-    index_entry,
     safe_json,
     shown_note,
     viewer_frame,
@@ -61,28 +59,23 @@ class ScoringReport:
         """Take one result, with the text of its note where it is known."""
         items = result.decided()
         case = self._cohort.add(result)
-        if items:
-            self._check(result, text)
+        # Evidence that does not fit the note: then it is not the one scored.
+        if items and text is None:
+            message = f"note {result.note!r} is not among the notes given"
+            self._faults.append(Fault(message, Path(ITEMS)))
+        elif text is not None:
+            for item in items:
+                said = item.evidence.against
+                marked = [*item.evidence.spans, *([said.spans] if said else [])]
+                if any(end > len(text) for spans in marked for _, end in spans):
+                    message = f"note {result.note!r}, feature {item.feature.id!r}: spans do not fit"
+                    self._faults.append(Fault(f"{message} the note", Path(ITEMS)))
         if not self._faults:
             self._texts.update(safe_json([result.note, text]).encode())
             place = self._notes.add(shown_note(result, case, text or ""))
             seen = Seen(place, result, items, self._cohort.rubric(result.case), text)
             for check in self._checks:
                 check.add(seen)
-
-    def _check(self, result: NoteResult, text: str | None) -> None:
-        """Note a fault if evidence does not fit the note: then it is not the one scored."""
-        path = Path(ITEMS)
-        if text is None:
-            message = f"note {result.note!r} is not among the notes given"
-            self._faults.append(Fault(message, path))
-            return
-        for item in result.decided():
-            said = item.evidence.against
-            marked = [*item.evidence.spans, *([said.spans] if said else [])]
-            if any(end > len(text) for spans in marked for _, end in spans):
-                message = f"note {result.note!r}, feature {item.feature.id!r}: spans do not fit"
-                self._faults.append(Fault(f"{message} the note", path))
 
     def write(
         self,
@@ -99,7 +92,13 @@ class ScoringReport:
         if self._faults:
             raise InputError(self._faults)
         place = Path(folder)
-        facts = _facts(place / "run.json") if (place / "run.json").is_file() else {}
+        facts: dict[str, Any] = {}
+        if (place / "run.json").is_file():
+            facts = dict(read_json(place / "run.json"))
+            outputs = facts.get("outputs")
+            if isinstance(outputs, dict):
+                # The report before this one is no fact of the run.
+                facts["outputs"] = {k: v for k, v in outputs.items() if k not in REPORT}
         for check in self._checks:
             check.finish(self._notes, progress)
         report = cohort_report(_TITLE, self._cohort, self._checks, self._policy, facts)
@@ -130,17 +129,16 @@ class ScoringReport:
         ):
             page.write(head)
             for number, notes in enumerate(chunks):
-                entries = (
-                    index_entry(note, sum(flag for flag, own in flagged if note.note in own))
-                    for note in notes
-                )
+                entries, contents = [], []
+                for note in notes:
+                    found = sum(flag for flag, own in flagged if note.note in own)
+                    entries.append(f"{note.entry[:-1]},{note.flags | found}]")
+                    said = [note.why_not_scored] if note.why_not_scored else []
+                    said += [one for of in remarks for one in of.get(note.note, ())]
+                    contents.append(f"[{safe_json(note.text)},{note.items},{safe_json(said)}]")
                 page.write(("," if number else "") + ",".join(entries))
                 texts.writelines(json.dumps({"note": n.note, "text": n.text}) + "\n" for n in notes)
-                said = (
-                    (note, [one for of in remarks for one in of.get(note.note, ())])
-                    for note in notes
-                )
-                script = chunk_script(number, said)
+                script = f"rubricateChunk({number},[{','.join(contents)}]);\n"
                 path = folder / "notes" / f"{number:04d}.js"
                 path.write_text(script, encoding="ascii", newline="")
             page.write(tail)
@@ -189,12 +187,3 @@ def _with_texts(
     for result in results:
         place = places.get(result.note)
         yield result, None if place is None else texts[place]
-
-
-def _facts(path: Path) -> Mapping[str, Any]:
-    """Return the content of run.json without the hash of an earlier report."""
-    facts = read_json(path)
-    outputs = facts.get("outputs")
-    if isinstance(outputs, dict):
-        facts = {**facts, "outputs": {k: v for k, v in outputs.items() if k not in REPORT}}
-    return facts

@@ -147,8 +147,9 @@ class _CopiesCheck(ReportCheck):
         for case, places in watched(
             self._places.items(), progress, "looking for copies", len(self._places)
         ):
-            shown = (notes[place] for place in places)
-            found += find_duplicates(Note(one.note, case, one.text) for one in shown)
+            if len(places) > 1:
+                shown = (notes[place] for place in places)
+                found += find_duplicates(Note(one.note, case, one.text) for one in shown)
         self._clusters = sorted(found, key=lambda c: (-len(c.notes), -c.similarity, c.notes))
 
     def remarks(self) -> Mapping[str, list[str]]:

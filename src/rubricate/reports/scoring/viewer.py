@@ -265,21 +265,6 @@ def shown_note(result: NoteResult, case: int, text: str) -> ShownNote:
     )
 
 
-def index_entry(note: ShownNote, flags: int) -> str:
-    """Return the note's entry of the index, with what the checks say of it."""
-    return f"{note.entry[:-1]},{note.flags | flags}]"
-
-
-def chunk_script(number: int, notes: Iterable[tuple[ShownNote, Sequence[str]]]) -> str:
-    """Return the script that hands some notes to the viewer: text, items and remarks."""
-    content = ",".join(
-        f"[{safe_json(note.text)},{note.items},"
-        f"{safe_json([*([note.why_not_scored] if note.why_not_scored else []), *remarks])}]"
-        for note, remarks in notes
-    )
-    return f"rubricateChunk({number},[{content}]);\n"
-
-
 def viewer_frame(
     title: str,
     rubrics: Mapping[str, Iterable[Feature]],
