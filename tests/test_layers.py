@@ -32,7 +32,7 @@ LAYERS = [
     {"formats", "evaluation", "lexicon", "requirement"},
     {"rules"},
     {"run"},
-    {"checking", "matchers"},
+    {"checking", "matchers", "screening"},
     {"neural"},
     {"effects"},
     {"learning", "trials", "trust"},

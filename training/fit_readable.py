@@ -29,7 +29,7 @@ from rubricate import Corpus, Note, Rubric, load_corpus, read_corpus
 from rubricate.matchers import fit_matcher
 from rubricate.reading.tokens import word_set
 from rubricate.scoring.evidence_search import find_in_notes
-from rubricate.scoring.survey import (
+from rubricate.screening.readable import (
     RULE,
     WORDS,
     NoteWords,
@@ -206,7 +206,7 @@ def real_notes(given: argparse.Namespace, embedded: Corpus) -> list[Corpus]:
 
 def write(words: NoteWords, rule: ReadableRule) -> None:
     """Write both files into the package."""
-    target = PACKAGE / "scoring"
+    target = PACKAGE / "screening"
     value = {
         name: one._asdict() if isinstance(one, Signals) else one
         for name, one in ((field.name, getattr(rule, field.name)) for field in fields(rule))

@@ -370,7 +370,7 @@ def _replace(new: Path, target: Path, staging: Path) -> None:
 def packaged_text(part: str, *names: str) -> str:
     """Return a text file that lies beside the modules of a part of the package.
 
-    >>> packaged_text("scoring", "readable.json")[0]
+    >>> packaged_text("screening", "readable.json")[0]
     '{'
     """
     return files(f"rubricate.{part}").joinpath(*names).read_text(encoding="utf-8")

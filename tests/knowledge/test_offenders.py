@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "rubricate"
-FOLDERS = ("reading", "requirement", "rules", "matchers", "lexicon", "scoring", "trust")
+FOLDERS = (
+    "reading",
+    "requirement",
+    "rules",
+    "matchers",
+    "lexicon",
+    "screening",
+    "scoring",
+    "trust",
+)
 #: Modules that may hold words or expressions, and why.
 EXCEPTIONS = {
     "reading/tokens.py": "the tokeniser, with its spelling",

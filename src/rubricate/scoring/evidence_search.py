@@ -23,7 +23,7 @@ from rubricate.progress import Progress, silent
 from rubricate.rubric import NOT_MENTIONED, Rubric
 from rubricate.run.results import CounterEvidence, Evidence, EvidenceLine, kept_digits
 from rubricate.scoring.job import Job, evidence_program
-from rubricate.scoring.survey import why_no_note, why_not_scored
+from rubricate.screening.readable import why_no_note, why_not_scored
 from rubricate.spans import words_at
 
 

@@ -42,7 +42,8 @@ from rubricate.run.writing import RunRecord, read_record
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.policy import Policy, read_policy
 from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
-from rubricate.scoring.survey import LONGEST, Survey, mark_batch, mark_ids, survey_notes
+from rubricate.scoring.survey import Survey, mark_batch, mark_ids, survey_notes
+from rubricate.screening.readable import LONGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +313,7 @@ def evidence_plan(job: Job) -> dict[str, str | float]:
 
 def evidence_program() -> str:
     """Return a hash of the parts of the program that decide what evidence says."""
-    return program_hash(*DECIDING, "scoring")
+    return program_hash(*DECIDING, "screening", "scoring")
 
 
 def run_record(job: Job, given: Given, counts: RunCounts) -> RunRecord:

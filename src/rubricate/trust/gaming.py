@@ -21,6 +21,7 @@ from rubricate.requirement.alternative import STOP_WORDS
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Rubric
 from rubricate.run import Evidence
+from rubricate.screening.other_texts import find_pasted, wordings
 
 Suspicion = Literal["pasted rubric", "keyword stuffing", "list without a story", "unrelated text"]
 _PLAIN = words("gaming.plain")
@@ -31,7 +32,6 @@ LEAST_WORDS = 25
 LEAST_LISTED = 5
 #: A finding less sure than this does not make a text related to the rubric.
 LEAST_CONFIDENCE = 0.6
-_Covered = Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,34 +151,6 @@ def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Ite
         yield "pasted rubric", "features word for word", share, limits.pasted_share
 
 
-def find_pasted(forms: list[str], rubric: Rubric) -> tuple[_Covered, int]:
-    """Return the words of complete feature wordings, and the number of these features.
-
-    >>> from rubricate.rubric import Feature
-    >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
-    >>> covered, n_features = find_pasted(["chest", "pain", "today"], rubric)
-    >>> covered.tolist(), n_features
-    ([True, True, False], 1)
-    """
-    where: dict[str, list[int]] = {}
-    for i, form in enumerate(forms):
-        where.setdefault(form, []).append(i)
-    covered = np.zeros(len(forms), dtype=np.bool_)
-    held = 0
-    for alternatives in _wording(rubric):
-        before = held
-        for phrase in alternatives:
-            for i in where.get(phrase[0], ()):
-                if tuple(forms[i : i + len(phrase)]) == phrase:
-                    covered[i : i + len(phrase)] = True
-                    held = before + 1
-    for i in where.get("or", ()):
-        # Rubrics join alternatives by OR; pasted, it stands between two of them
-        if 0 < i < len(forms) - 1 and covered[i - 1] and covered[i + 1]:
-            covered[i] = True
-    return covered, held
-
-
 def _keywords(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Iterable[_Sign]:
     known = _rubric_words(rubric)
     stems = [stem(word.form) for word in words if word.form not in _PLAIN]
@@ -238,28 +210,15 @@ def _written(
         yield "unrelated text", "share of features found", measured.related, limits.related
 
 
-def _longest(covered: _Covered) -> int:
+def _longest(covered: Bools) -> int:
     """Return the length of the longest run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], covered.astype(np.int8), [0]])))
     return int((edges[1::2] - edges[::2]).max(initial=0))
 
 
 @lru_cache(maxsize=256)
-def _wording(rubric: Rubric) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Return the words of every alternative of every feature."""
-    return tuple(
-        tuple(
-            phrase
-            for text in feature.alternatives
-            if (phrase := tuple(word.form for word in find_words(text)))
-        )
-        for feature in rubric
-    )
-
-
-@lru_cache(maxsize=256)
 def _rubric_words(rubric: Rubric) -> frozenset[str]:
-    words = {form for feature in _wording(rubric) for phrase in feature for form in phrase}
+    words = {form for feature in wordings(rubric) for phrase in feature for form in phrase}
     return frozenset(stem(word) for word in words - _PLAIN)
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rubricate import Corpus, Feature, Rubric, load_corpus
-from rubricate.scoring.other_texts import why_other_text
-from rubricate.scoring.survey import NO_NOTE, why_no_note
+from rubricate.screening.other_texts import why_other_text
+from rubricate.screening.readable import NO_NOTE, why_no_note
 
 OTHERS = sorted((Path(__file__).parents[1] / "resources" / "other_texts").glob("*.txt"))
 NO_RUBRIC = Rubric("c", ())

@@ -7,10 +7,14 @@ texts have the words of notes, so that shares of words do not tell them.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import numpy as np
+
+from rubricate.arrays import Bools
 from rubricate.knowledge.tables import pattern, words
 from rubricate.reading.tokens import find_words
 from rubricate.rubric import Rubric
-from rubricate.trust.gaming import find_pasted
 
 #: From so many sentences of a kind on, and so large a share of them, a text is of that kind.
 _LEAST_SENTENCES, _LEAST_SHARE = 2, 0.25
@@ -78,3 +82,44 @@ def why_other_text(text: str, rubric: Rubric) -> str:
     if len(animal) >= _LEAST_ANIMAL and animal - _ALSO_PEOPLES and not _HUMAN.search(text):
         return "it speaks of an animal"
     return ""
+
+
+def find_pasted(forms: list[str], rubric: Rubric) -> tuple[Bools, int]:
+    """Return the words of complete feature wordings, and the number of these features.
+
+    >>> from rubricate.rubric import Feature
+    >>> rubric = Rubric("c", (Feature("f", "c", "Chest pain"), Feature("g", "c", "No fever")))
+    >>> covered, n_features = find_pasted(["chest", "pain", "today"], rubric)
+    >>> covered.tolist(), n_features
+    ([True, True, False], 1)
+    """
+    where: dict[str, list[int]] = {}
+    for i, form in enumerate(forms):
+        where.setdefault(form, []).append(i)
+    covered = np.zeros(len(forms), dtype=np.bool_)
+    held = 0
+    for alternatives in wordings(rubric):
+        before = held
+        for phrase in alternatives:
+            for i in where.get(phrase[0], ()):
+                if tuple(forms[i : i + len(phrase)]) == phrase:
+                    covered[i : i + len(phrase)] = True
+                    held = before + 1
+    for i in where.get("or", ()):
+        # Rubrics join alternatives by OR; pasted, it stands between two of them
+        if 0 < i < len(forms) - 1 and covered[i - 1] and covered[i + 1]:
+            covered[i] = True
+    return covered, held
+
+
+@lru_cache(maxsize=256)
+def wordings(rubric: Rubric) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Return the words of every alternative of every feature."""
+    return tuple(
+        tuple(
+            phrase
+            for text in feature.alternatives
+            if (phrase := tuple(word.form for word in find_words(text)))
+        )
+        for feature in rubric
+    )
