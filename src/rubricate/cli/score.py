@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,14 +152,10 @@ def score_command(
             progress=progress,
         )
 
-    def say() -> None:
-        _print(run)
-        if report is not None:
-            click.echo(f"report: {out / 'report.html'}")
-
     _warn_of_unscored(run)
     counts = run.run["counts"]
     failed = not counts["scored"] or (strict and bool(counts["not_scored"]))
+    say = partial(_print, run, with_report=report is not None)
     return Answer({"out": str(out), **run.run, "times": run.times}, say, failed)
 
 
@@ -218,7 +215,7 @@ def _warn_of_unscored(run: FinishedRun) -> None:
         warn(f"{n_notes}: {reasons}. See the column reason of {run.folder / 'scores.csv'}.")
 
 
-def _print(run: FinishedRun) -> None:
+def _print(run: FinishedRun, *, with_report: bool) -> None:
     counts = run.run["counts"]
     items = counts["items"] or 1
     print_table(
@@ -272,3 +269,5 @@ def _print(run: FinishedRun) -> None:
         f"log: {counted(log['decisions'], 'decision')}, sha256 {log['sha256']} (keep it elsewhere: "
         "it shows whether decisions were changed)"
     )
+    if with_report:
+        click.echo(f"report: {run.folder / 'report.html'}")

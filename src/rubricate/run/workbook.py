@@ -129,7 +129,17 @@ class Workbook:
                 + [("rId0", "styles", "styles.xml")]
             ),
             "_rels/.rels": _relations([("rId1", "officeDocument", "xl/workbook.xml")]),
-            "[Content_Types].xml": _content_types(numbers),
+            "[Content_Types].xml": f'{_XML}<Types xmlns="{_PACKAGE}/content-types"><Default '
+            'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships'
+            '+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName='
+            f'"/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"/><Override PartName='
+            f'"/xl/styles.xml" ContentType="{_TYPES}.styles+xml"/>'
+            + "".join(
+                f'<Override PartName="/xl/worksheets/sheet{i}.xml" '
+                f'ContentType="{_TYPES}.worksheet+xml"/>'
+                for i in numbers
+            )
+            + "</Types>",
         }
         for name, body in parts.items():
             with self._open(name) as target:
@@ -210,20 +220,6 @@ def _relations(links: Iterable[tuple[str, str, str]]) -> str:
         for i, kind, target in links
     )
     return f'{_XML}<Relationships xmlns="{_PACKAGE}/relationships">{body}</Relationships>'
-
-
-def _content_types(numbers: Iterable[int]) -> str:
-    sheets = "".join(
-        f'<Override PartName="/xl/worksheets/sheet{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
-        for i in numbers
-    )
-    return (
-        f'{_XML}<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" ContentType='
-        '"application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
-        'ContentType="application/xml"/><Override PartName="/xl/workbook.xml" '
-        f'ContentType="{_TYPES}.sheet.main+xml"/><Override PartName="/xl/styles.xml" '
-        f'ContentType="{_TYPES}.styles+xml"/>{sheets}</Types>'
-    )
 
 
 def _cell(value: Value, text: str) -> str:

@@ -125,22 +125,23 @@ def measure_text(
         for feature in rubric
     )
     touched = sum(not stems.isdisjoint(one) for one in asked)
-
-    def share(count: float, total: int, usual: float, weight: int = _TYPICAL_WORDS) -> float:
-        return (count + weight * usual) / (total + weight)
-
     common = math.fsum(math.log10(1 + words.frequency.get(word, 0)) for word in content)
-    n_items = len(rubric)
+    n_items, n_words, n_content = len(rubric), len(own), len(content)
+    # How much there is of each signal, among how many, and what a typical note weighs beside it.
+    counted: dict[str, tuple[float, int, int]] = {
+        "known": (sum(word in words.frequency for word in own), n_words, _TYPICAL_WORDS),
+        "clinical": (sum(word in words.clinical for word in content), n_content, _TYPICAL_WORDS),
+        "usual": (common, n_content, _TYPICAL_WORDS),
+        "function": (n_words - n_content, n_words, _TYPICAL_WORDS),
+        "repeated": (len(runs) - len(set(runs)), len(runs), _TYPICAL_WORDS),
+        "touched": (touched, n_items, _TYPICAL_ITEMS),
+        "met": (n_met, n_items, _TYPICAL_ITEMS),
+    }
     return Signals(
-        known=share(sum(word in words.frequency for word in own), len(own), typical.known),
-        clinical=share(
-            sum(word in words.clinical for word in content), len(content), typical.clinical
-        ),
-        usual=share(common, len(content), typical.usual),
-        function=share(len(own) - len(content), len(own), typical.function),
-        repeated=share(len(runs) - len(set(runs)), len(runs), typical.repeated),
-        touched=share(touched, n_items, typical.touched, _TYPICAL_ITEMS),
-        met=share(n_met, n_items, typical.met, _TYPICAL_ITEMS),
+        **{
+            name: (count + weight * getattr(typical, name)) / (total + weight)
+            for name, (count, total, weight) in counted.items()
+        }
     )
 
 

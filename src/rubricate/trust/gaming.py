@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 
-from rubricate.arrays import Bools
 from rubricate.corpus import Note
 from rubricate.knowledge.tables import words
 from rubricate.lexicon.store import load_default_lexicon
@@ -142,7 +141,8 @@ _Sign = tuple[Suspicion, str, float, float]
 def _pasted(words: Sequence[Token], rubric: Rubric, limits: GamingLimits) -> Iterable[_Sign]:
     forms = [word.form for word in words]
     covered, held = find_pasted(forms, rubric)
-    longest = _longest(covered)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], covered.astype(np.int8), [0]])))
+    longest = int((edges[1::2] - edges[::2]).max(initial=0))
     share = held / len(rubric)
     # The whole wording of one feature, however long, is not the rubric: several must follow
     if longest >= limits.pasted_words and held >= 3:
@@ -208,12 +208,6 @@ def _written(
     # A note that says of several features that they are not so speaks of the case
     if measured.related < limits.related and measured.contradicted < limits.contradicted:
         yield "unrelated text", "share of features found", measured.related, limits.related
-
-
-def _longest(covered: Bools) -> int:
-    """Return the length of the longest run of true values."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], covered.astype(np.int8), [0]])))
-    return int((edges[1::2] - edges[::2]).max(initial=0))
 
 
 @lru_cache(maxsize=256)
