@@ -78,7 +78,7 @@ def test_evidence_of_another_state_of_the_program_is_found_again(
 ) -> None:
     """Versions are made seldom: what decides may change between two runs of one version."""
     for number, (said, kept) in enumerate([("statin", 0), ("statin", 6), ("opioid", 0)]):
-        table = tmp_path / f"program-{number}" / "text" / "drug_classes.tsv"
+        table = tmp_path / f"program-{number}" / "knowledge" / "drug_classes.tsv"
         table.parent.mkdir(parents=True)
         table.write_text(said, encoding="utf-8")
         monkeypatch.setattr("rubricate.files.PACKAGE", table.parents[1])
