@@ -1,10 +1,12 @@
 """Figures of other people's software and papers, recomputed.
 
-The figures of R's manuals and of papers were written down from memory and reproduced by this code.
-Nobody has compared them with the printed page yet, so the named sources are places to look.
-irrCAC 0.4.4, krippendorff 0.9.0 and pingouin 0.6.1
-want older versions of numpy and scipy than the package does (irrCAC: numpy below 2), so their
-figures were computed apart and are kept here. statsmodels is asked itself.
+Compared with the printed source: the tests of presize 0.3 (with Stata's intervals, Bonett's and
+Hanley & McNeil's examples in them), of pingouin 0.5 (with psych's ICC) and of metafor (Q of the BCG
+trials), and the data of pROC. The other figures of R's manuals and of papers were written down from
+memory and reproduced by this code, so their sources are places to look.
+irrCAC 0.4.4, krippendorff 0.9.0 and pingouin 0.6.1 want older versions of numpy and scipy than the
+package does (irrCAC: numpy below 2), so their figures were computed apart and are kept here.
+statsmodels is asked itself.
 """
 
 from __future__ import annotations
@@ -34,10 +36,13 @@ from rubricate.evaluation.raters import (
 from rubricate.stats import (
     Resampling,
     adjust_p_values,
+    auc_size,
     gwet_ac2,
     heterogeneity,
+    icc_size,
     limits_of_agreement,
     proportion_interval,
+    random_effects,
     score_agreement,
 )
 from rubricate.stats.bootstrap import quantile_each
@@ -75,6 +80,11 @@ def shown(value: float, digits: int) -> float:
         (15, 148, "mid-p", 0.0601, 0.1581),
         (0, 20, "mid-p", 0.0, 0.1391),
         (1, 29, "mid-p", 0.0017, 0.1585),
+        # presize, tests/testthat/test-diagnostic.R and test-descriptive_stats.R: Stata's cii
+        (40, 100, "wilson", 0.3094, 0.4980),
+        (40, 100, "clopper-pearson", 0.3033, 0.5028),
+        (50, 100, "wilson", 0.4038, 0.5962),
+        (50, 100, "clopper-pearson", 0.3983, 0.6017),
         # R, help(binom.test): Mendel's peas, binom.test(682, 682 + 243, p = 3/4)
         (682, 925, "clopper-pearson", 0.7077, 0.7654),
     ],
@@ -114,7 +124,7 @@ def test_the_negative_predictive_value_of_epir() -> None:
 
 
 def test_icc_of_psych_and_pingouin() -> None:
-    # psych, help(ICC): ICC2 .29, ICC3 .71; pingouin.intraclass_corr: .289764, .714841
+    # psych, help(ICC), and tests/test_reliability.py of pingouin: ICC2 .29, ICC3 .71; pingouin.intraclass_corr: .289764, .714841
     absolute, consistent = score_agreement(TARGETS, FEW)
     assert (shown(absolute.value, 6), shown(consistent.value, 6)) == (0.289764, 0.714841)
 
@@ -165,9 +175,32 @@ def test_alpha_of_the_nominal_binary_example() -> None:
     assert shown(alpha_of_sums(krippendorff_counts(counts).sum(axis=0)), 3) == 0.095
 
 
+@pytest.mark.parametrize(
+    ("icc", "raters", "notes", "width"),
+    # presize, tests/testthat/test-correlation_measures.R: prec_icc(.5, 3, 50), and Bonett's (2002)
+    # example of four raters, 19.2 notes
+    [(0.5, 3, 50, 0.3233102), (0.85, 4, 20, 0.2)],
+)
+def test_notes_for_an_icc_of_presize(icc: float, raters: int, notes: int, width: float) -> None:
+    assert icc_size(icc, raters, width / 2 + 1e-7) == notes
+
+
+@pytest.mark.parametrize(("notes", "error"), [(80, 0.0437), (120, 0.0356)])
+def test_notes_for_an_area_of_presize(notes: int, error: float) -> None:
+    # presize, tests/testthat/test-diagnostic.R: Hanley & McNeil's (1982) standard errors at an area
+    # of .85 and half of the notes positive
+    assert auc_size(0.85, 0.5, 1.959964 * error) == pytest.approx(notes, abs=1)
+
+
+def test_the_area_of_proc() -> None:
+    # pROC, data(aSAH): roc(outcome ~ wfns); Poor and Good by grades 1 to 5
+    poor, good = np.array([2.0, 12, 1, 8, 18]), np.array([37.0, 20, 3, 8, 4])
+    assert shown(areas(poor[::-1], good[::-1])[0], 7) == 0.8236789
+
+
 def test_the_trials_of_bcg_of_metafor() -> None:
     # metafor, help(rma.uni): rma(measure = "RR", data = dat.bcg, method = "DL"): tau^2 0.3088,
-    # I^2 92.12 %, Q(df = 12) = 152.2330
+    # I^2 92.12 %, Q(df = 12) = 152.2330; Stata's metan: the mean is -.7141
     trials = np.array([
         [4, 119, 11, 128], [6, 300, 29, 274], [3, 228, 11, 209], [62, 13536, 248, 12619],
         [33, 5036, 47, 5761], [180, 1361, 372, 1079], [8, 2537, 10, 619],
@@ -181,6 +214,7 @@ def test_the_trials_of_bcg_of_metafor() -> None:
     assert (shown(found.q, 3), found.degrees) == (152.233, 12)
     assert shown(found.tau_squared, 4) == 0.3088
     assert shown(100 * found.i_squared, 2) == 92.12
+    assert shown(random_effects(effects, variances).mean.value, 4) == -0.7141
     theirs = combine_effects(effects, variances, method_re="dl")
     assert found.q == pytest.approx(theirs.q)
     assert found.tau_squared == pytest.approx(theirs.tau2)
