@@ -26,13 +26,19 @@ QUIET, VERBOSE = "rubricate.quiet", "rubricate.verbose"
 
 
 class Option(click.Option):
-    """An option that may have had other names in the last release; help shows only the new one."""
+    """An option with earlier names, which help does not show, or with a section of its own."""
 
     def __init__(
-        self, param_decls: Sequence[str], *, formerly: Sequence[str] = (), **attributes: Any
+        self,
+        param_decls: Sequence[str],
+        *,
+        formerly: Sequence[str] = (),
+        section: str = "",
+        **attributes: Any,
     ) -> None:
         super().__init__(param_decls, **attributes)
         self.formerly = tuple(formerly)
+        self.section = section
 
 
 def _set_level(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
@@ -124,14 +130,14 @@ class VerbCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options; many of them by section."""
         records = [
-            (option.opts, record)
+            ((isinstance(option, Option) and option.section) or section_of(option.opts), record)
             for option in self.get_params(ctx)
             if isinstance(option, click.Option)
             and (record := option.get_help_record(ctx)) is not None
         ]
         by_section: dict[str, list[tuple[str, str]]] = {}
-        for names, record in records:
-            title = section_of(names) if len(records) > LONG_HELP else "Options"
+        for section, record in records:
+            title = section if len(records) > LONG_HELP else "Options"
             by_section.setdefault(title, []).append(record)
         for title in ("Options", *SECTIONS, OTHER):
             if title in by_section:

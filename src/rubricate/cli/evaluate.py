@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Option, verb
 from rubricate.cli.measuring import (
     cluster_option,
     matching_options,
@@ -66,6 +66,8 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 )
 @click.option(
     "--margin",
+    cls=Option,
+    section="Statistics",
     type=float,
     help="Test whether a system is worse than the annotators, or than the first system, by more "
     "than this margin.",

@@ -1,4 +1,4 @@
-"""``rubricate fit``: let a matcher learn from annotated notes."""
+"""``rubricate fit``: train a matcher on annotated notes."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 @features_per_pass_option
 @note_seconds_option
 @click.option("--folds", type=int, default=2, show_default=True,
-              help="Parts of the notes for the comparison with the unfitted model; 0 for none. "
-              "Each part takes about as long as it takes to learn from the others.")  # fmt: skip
+              help="Number of parts of the notes for the comparison with the untrained model (0 = "
+              "no comparison). Each part takes the time of one more training.")  # fmt: skip
 @click.option("--even-if-worse", is_flag=True,
-              help="Write the model even if it is worse than the unfitted one.")  # fmt: skip
+              help="Save the model even if it decides more items wrongly.")  # fmt: skip
 @seed_option
 @report_option("Write the training curves as a page")
 @rubric_option
@@ -76,8 +76,8 @@ def fit_command(
 ) -> Answer:  # fmt: skip
     """Train a matcher on the annotated notes of CORPUS and save it as a folder.
 
-    First the fitted model is compared with the unfitted one, on notes of CORPUS that it did not
-    learn from; one that decides more items wrongly is not written.
+    First, rubricate compares the trained with the untrained model, on notes of CORPUS that were
+    not used for training. It does not save a model that decides more items wrongly.
     """
     from rubricate.learning import compare_fitted, refuse_worse
     from rubricate.matchers import fit_apart

@@ -23,7 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace existing output.")
 accept_log_option = click.option(
     "--accept-log", is_flag=True,
-    help="Go on with a log of decisions that is not the one the run knows, and record that in it.",
+    help="Continue although the log of decisions is not the one that the run recorded. The log "
+    "then says so.",
 )  # fmt: skip
 senior_option = click.option(
     "--prefer-annotator", "seniors", cls=Option, formerly=["--senior"], multiple=True,

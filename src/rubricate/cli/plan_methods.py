@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from rubricate.cli.command import Option
 from rubricate.cli.options import open_corpus
 from rubricate.cli.output import Answer, in_words
 from rubricate.cli.places import Source
@@ -42,11 +43,18 @@ METHOD_OPTIONS: Mapping[str, tuple[type | str, str]] = {
     ),
 }
 
+#: Sections of the options that other commands have with another meaning.
+_SECTION = {
+    "max_error": "Other methods: review policy",
+    "unit": "Other methods: review policy",
+    "margin": "Other methods: comparisons",
+}
+
 
 def method_options() -> list[Callable[[Any], Any]]:
     """Return these options as click has them; a text says what it shows for the value."""
     return [
-        click.option(shown_option(name), help=meaning,
+        click.option(shown_option(name), cls=Option, section=_SECTION.get(name, ""), help=meaning,
                      metavar=kind if isinstance(kind, str) else None,
                      type=Source() if kind == "CORPUS" else None if isinstance(kind, str) else kind)
         for name, (kind, meaning) in METHOD_OPTIONS.items()

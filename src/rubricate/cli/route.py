@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Option, verb
 from rubricate.cli.options import (
     Choice,
     from_option,
@@ -39,20 +39,24 @@ _LITTLE = 0.1
 @verb("route", epilog=EPILOG)
 @click.argument("reference_path", metavar="REFERENCE", type=Source())
 @click.argument("predicted_path", metavar="PREDICTED", type=Source())
-@click.option("--max-error", type=float, default=0.02, show_default=True,
+@click.option("--max-error", cls=Option, section="Review", type=float, default=0.02,
+              show_default=True,
               help="Largest allowed share of wrong items among those that skip "
               "review.")  # fmt: skip
 @click.option("--confidence", type=float, default=0.95, show_default=True,
               help="Confidence level of the error bound.")  # fmt: skip
-@click.option("--unit", type=Choice(["note", "item"]), default="note", show_default=True,
+@click.option("--unit", cls=Option, section="Review", type=Choice(["note", "item"]),
+              default="note", show_default=True,
               help="Unit of the error bound. note is safe: errors within a note may be related. "
               "item "
               "assumes that they are independent, tests that on these notes, and stops if they "
               "are not.")  # fmt: skip
-@click.option("--tuning-share", type=float, default=0.3, show_default=True,
+@click.option("--tuning-share", cls=Option, section="Review", type=float, default=0.3,
+              show_default=True,
               help="Share of the notes used to choose thresholds. The other notes test "
               "them.")  # fmt: skip
-@click.option("--per-feature/--pooled", default=True, show_default=True,
+@click.option("--per-feature/--pooled", cls=Option, section="Review", default=True,
+              show_default=True,
               help="Choose one threshold per feature with enough notes, or one for "
               "all.")  # fmt: skip
 @click.option("--reference-annotator", help="Annotator in REFERENCE to compare with.")

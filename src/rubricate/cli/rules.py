@@ -1,4 +1,4 @@
-"""``rubricate rules``: check the tables of words that the reader decides by."""
+"""``rubricate rules``: check the tables of words that the reader uses."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @click.group("rules", cls=VerbSubgroup, epilog="Example: rubricate rules check")
 def rules_command() -> None:
-    """Check the tables of words and rules, and look at what they decide.
+    """Check the tables of words and rules, and show what they decide.
 
-    For those who change the reader: add a word to a table, and see what it does.
+    For contributors who change the reader: add a word to a table, then see the effect.
     """
 
 
@@ -47,11 +47,11 @@ def check_command() -> Answer:
 @rules_command.command("test", epilog="Example: rubricate rules test --rule side.other")
 @click.option(
     "--rule", "rules", multiple=True, metavar="NAME",
-    help="Table of cases to test. Can be given several times. Default: all.",
+    help="Table of cases to run. Can be given several times. Default: all.",
 )  # fmt: skip
 @answering
 def test_command(rules: tuple[str, ...]) -> Answer:
-    """Ask the program about every case of the rules, and print those that it decides otherwise."""
+    """Run the test cases of all rules, and print each case with a wrong decision."""
     from rubricate.effects.cases import case_names, judge_cases, read_cases
     from rubricate.errors import known_names
 
@@ -85,8 +85,7 @@ def test_command(rules: tuple[str, ...]) -> Answer:
 def explain_command(note: Path, feature: str, matcher: str) -> Answer:
     """Print why the text in NOTE states FEATURE, contradicts it or does not mention it.
 
-    NOTE is a file with the text of one note. The words that decided are printed: they are text of
-    the note.
+    NOTE is a file with the text of one note. The output contains words of the note.
     """
     from rubricate.effects.explain import explain as why
     from rubricate.formats import limits
@@ -136,7 +135,7 @@ _SETS = click.option(
 )  # fmt: skip
 _STEP = click.option(
     "--every", type=click.IntRange(min=1), default=10, show_default=True,
-    help="Take every so many notes of a corpus.",
+    help="Use only every Nth note of a corpus.",
 )  # fmt: skip
 _MATCHER = click.option(
     "--matcher", default="lexicon", show_default=True, metavar="NAME",
@@ -157,7 +156,9 @@ def _loaded(sets: tuple[str, ...], every: int) -> list[NamedSet]:
     "rubricate rules effect before.gz",
 )
 @click.argument("before", required=False, type=There(dir_okay=False))
-@click.option("--keep", type=Output(dir_okay=False), help="Write the decisions of now.")
+@click.option(
+    "--keep", type=Output(dir_okay=False), help="Save the present decisions to this file."
+)
 @_SETS
 @_STEP
 @_MATCHER
@@ -165,21 +166,23 @@ def _loaded(sets: tuple[str, ...], every: int) -> list[NamedSet]:
 def effect_command(
     before: Path | None, keep: Path | None, sets: tuple[str, ...], every: int, matcher: str
 ) -> Answer:
-    """Print what changed in the decisions since those that were kept in BEFORE.
+    """Compare the present decisions with those that --keep saved in the file BEFORE.
 
-    Sets and matcher must be those of BEFORE. A kept file holds no text of a note.
+    Use the sets and the matcher of BEFORE. The file contains no text of a note.
     """
     from rubricate.effects.decisions import decide, keep_decisions, kept_decisions
     from rubricate.effects.effect import compare
 
     if (before is None) == (keep is None):
-        raise click.UsageError("name the file of decisions of before, or --keep the ones of now")
+        raise click.UsageError(
+            "Give the file of earlier decisions, or --keep FILE to save the present ones."
+        )
     old = [] if before is None else kept_decisions(before)
     now = [one for named in _loaded(sets, every) for one in decide(named, matcher=matcher)]
     if keep is not None:
         n = keep_decisions(keep, now)
         value: object = {"kept": n, "path": str(keep)}
-        return Answer(value, lambda: click.echo(f"kept {n:,} decisions in {keep}"))
+        return Answer(value, lambda: click.echo(f"saved {n:,} decisions to {keep}"))
     effects, changes = compare(old, now)
 
     def say() -> None:
@@ -215,8 +218,8 @@ def effect_command(
 )
 @click.option(
     "--rule", "rules", multiple=True, metavar="NAME",
-    help="Rule to switch off. Can be given several times. Default: each rule that has something "
-    "to say, each family, and all.",
+    help="Rule to switch off. Can be given several times. Default: each rule that "
+    "decides anything, each family, and all.",
 )  # fmt: skip
 @_SETS
 @_STEP
@@ -225,10 +228,10 @@ def effect_command(
 def ablate_command(
     rules: tuple[str, ...], sets: tuple[str, ...], every: int, matcher: str
 ) -> Answer:
-    """Switch rules off, and print what each of them earns in each set.
+    """Switch rules off one by one, and print how the decisions of each set change.
 
-    "stated" is how many more items earn credit that state their feature, "others" how many more
-    that do not.
+    The column "stated" counts items that earn credit only without the rule, and are stated. The
+    column "others" counts items that earn credit only without the rule, and are not stated.
     """
     from rubricate.effects.effect import ablate
     from rubricate.errors import known_names

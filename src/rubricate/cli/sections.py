@@ -1,4 +1,8 @@
-"""The sections that long help is arranged in."""
+"""The sections that long help is arranged in.
+
+An option whose meaning differs from command to command names its section where it is made
+(`rubricate.cli.command.Option`).
+"""
 
 from __future__ import annotations
 
@@ -16,16 +20,16 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "--precision", "--recall", "--frequency", "--frequency-kind", "--frequency-from",
         "--variable", "--variables",
     ),
-    "Target": ("--half-width", "--assurance", "--total"),
+    "Target": ("--half-width", "--assurance", "--total", "--drawing", "--pool"),
     "Clusters and sites": (
-        "--sites", "--available-notes", "--design-effect", "--design-effect-from",
+        "--sites", "--design-effect", "--design-effect-from",
         "--cluster-size", "--cluster-correlation",
     ),
     "Other methods: agreement and scores": ("--kappa", "--icc", "--least", "--raters", "--auc"),
-    "Other methods: review policy": ("--max-error", "--error-rate", "--items"),
+    "Other methods: review policy": ("--error-rate", "--items"),
     "Other methods: comparisons": (
-        "--margin", "--discordant", "--difference", "--power", "--goal", "--rate",
-        "--reference-rate", "--looks",
+        "--discordant", "--difference", "--power", "--goal", "--rate", "--reference-rate",
+        "--looks",
     ),
     "Other methods: pilot": ("--pilot", "--measure"),
     "Matching of spans": ("--protocol", "--unit", "--empty", "--missing"),
