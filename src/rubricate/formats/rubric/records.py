@@ -209,8 +209,8 @@ def build_rubrics(records: Records, faults: Faults) -> tuple[Rubric, ...]:
         )
     if records.without_case:
         records.notices.append(
-            f"{records.without_case} features have no case; they are of case "
-            f"{records.default_case!r}, after the file"
+            f"{counted(records.without_case, 'feature has', 'features have')} no case; the file "
+            f"name gives the case {records.default_case!r}"
         )
     return tuple(
         Rubric(case, tuple(own), titles.get(case, ""), records.metadata.get(case, NO_METADATA))
