@@ -145,7 +145,7 @@ def test_full_agreement_has_no_notes_to_show(
     same = trapped.select(annotators=["bob"])
     found = add_intervals(evaluate(same, same), FEW)
     reader = read_page(evaluation_page({"bob": found}, same, {"bob": same}))
-    assert "there is nothing to show" in reader.text
+    assert "Both sides marked the same characters." in reader.text
     assert "mark" not in reader.tags
 
 

@@ -124,7 +124,7 @@ def agreement_report(
             ("spans", "Spans, note by note", lambda: _spans(agreement)),
             ("features", "Feature by feature", lambda: feature_section(measuring)),
             ("notes", "Notes in which annotators differ most", notes),
-            ("method", "How it was measured", method),
+            ("method", "Methods", method),
         ],
         progress,
     )
@@ -134,7 +134,7 @@ def agreement_report(
         f"{counted(len(agreement.pairs), 'pair')}: "
         f"{counted(len(evaluation.characters.by('note')), 'note')} of "
         f"{counted(len(measuring.cases), 'case')}, "
-        f"{counted(len(evaluation.characters), 'row')} judged by two."
+        f"{counted(len(evaluation.characters), 'row')} that two annotators judged."
     )
     return Report("Agreement among annotators", chapters, lead, evaluation.warnings())
 
@@ -151,7 +151,7 @@ def _headline(agreement: Agreement) -> list[Block]:
     header = ["Measure", "F1", "Kappa", "F1, mean of cases", "F1, mean of features"]
     caption = (
         f"All pairs together, with {100 * found.settings.confidence:g} % intervals by note. "
-        "F1 is the same whichever of the two is taken as reference, except for spans under the "
+        "F1 does not depend on which annotator is the reference, except for spans with the "
         "protocol “paper”."
     )
     corrected: list[list[Value]] = [
@@ -159,8 +159,9 @@ def _headline(agreement: Agreement) -> list[Block]:
         for key, name in (("kappa", "Cohen’s kappa"), ("pabak", "PABAK"), ("ac1", "Gwet’s AC1"))
     ]
     chance = (
-        "Presence, corrected for chance. Kappa falls where nearly all rows are present, or "
-        "absent, although annotators agree as often (the prevalence paradox); AC1 does not."
+        "Presence, corrected for chance. If nearly all rows are present, or nearly all are "
+        "absent, kappa is low although annotators agree often (the prevalence paradox). AC1 is not "
+        "affected."
     )
     blocks: list[Block] = [
         TableBlock(caption, header, lines),
@@ -174,7 +175,7 @@ def _headline(agreement: Agreement) -> list[Block]:
         [names.get(key, key), value.estimate, value.n_units]
         for key, value in agreement.chance_corrected.items()
     ]
-    said = "Presence, more than two annotators at once, corrected for chance."
+    said = "Presence, all annotators together, corrected for chance."
     return [*blocks, TableBlock(said, ["Coefficient", "Value", "Rows"], rest)]
 
 
@@ -204,11 +205,12 @@ def _scores(agreement: Agreement) -> list[Block]:
         return []
     lines: list[list[Value]] = [
         ["ICC(A,1): absolute agreement", found.absolute],
-        ["ICC(C,1): but for a shift", found.consistent],
+        ["ICC(C,1): apart from a constant difference", found.consistent],
         ["Gwet’s AC2, quadratic weights", found.ac2],
     ]
     caption = (
-        f"Scores of {counted(found.n_notes, 'note')} in which everybody judged the same features."
+        f"Scores of {counted(found.n_notes, 'note')} in which all annotators judged the same "
+        "features."
     )
     first, second = (a.id for a in agreement.corpus.annotators[:2])
     confidence = agreement.pooled.settings.confidence
@@ -268,18 +270,18 @@ def _matrix(agreement: Agreement) -> list[Block]:
             i, j = names.index(first), names.index(second)
             values[i][j] = values[j][i] = found.characters.total().f1
     labels = Labels("Characters F1 of each pair of annotators")
-    said = "Characters F1 of each pair; darker is higher; empty where two judged no common row."
+    said = "Characters F1 of each pair. Darker is higher. Empty: the pair has no common row."
     if len(names) < len(shared):
-        said += f" Drawn: the {len(names)} of {len(shared)} annotators who share most rows."
+        said += f" Shown: the {len(names)} of {len(shared)} annotators with most common rows."
     return [Figure("", matrix_plot(names, values, labels), said)]
 
 
 def _spans(agreement: Agreement) -> list[Block]:
     evaluation = agreement.pooled
     said = (
-        f"Span agreement the PICO paper’s way: ordered pairs of annotators averaged inside a "
-        f"note, then notes averaged (protocol {evaluation.protocol}, by {evaluation.unit}; "
-        f"{EMPTY_RULES[agreement.empty]}). Mean and standard deviation over notes."
+        f"Agreement on spans as in Lee and Sun (2019): the mean over ordered pairs of annotators "
+        f"in a note, then the mean and standard deviation over notes (protocol "
+        f"{evaluation.protocol}, by {evaluation.unit}; {EMPTY_RULES[agreement.empty]})."
     )
     return [
         Paragraph(said),

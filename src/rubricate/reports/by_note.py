@@ -41,14 +41,14 @@ def costly_notes(
     ranked.sort(key=lambda one: (-one[0], one[2]))
     shown = ranked[:limit]
     if not shown:
-        return [Paragraph("No character is marked by one side alone: there is nothing to show.")]
+        return [Paragraph("Both sides marked the same characters.")]
 
     share = sum(wrong for wrong, _, _ in shown) / sum(wrong for wrong, _, _ in ranked)
     each = " (a note counts for each pair)" if len(sources) > 1 else ""
     said = (
-        f"The sides differ in {counted(len(ranked), 'note')}{each}. The {len(shown):,} with the "
-        f"most characters marked by one side alone follow; they hold {percent(share)} of all such "
-        "characters."
+        f"The sides differ in {counted(len(ranked), 'note')}{each}. Here are the {len(shown):,} "
+        f"notes with most characters that only one side marked. They have {percent(share)} of all "
+        "such characters."
     )
     blocks: list[Block] = [Paragraph(said), Legend(legend or shown[0][1].sides)]
     for number, (wrong, source, place) in enumerate(shown):

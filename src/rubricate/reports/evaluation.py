@@ -141,13 +141,13 @@ def evaluation_report(
     chapters = make_chapters(
         [
             ("decisions", "Right and wrong decisions", lambda: _confusions(systems)),
-            ("headline", "What was reached", lambda: _headline(measuring)),
+            ("headline", "Results", lambda: _headline(measuring)),
             ("cases", "Case by case", cases),
             ("features", "Feature by feature", lambda: feature_section(measuring)),
             ("scores", "Scores", scores),
             ("probabilities", "Probabilities", lambda: calibration_section(systems, reference)),
-            ("notes", "Notes that cost most", notes),
-            ("method", "How it was measured", method),
+            ("notes", "Notes with most differences", notes),
+            ("method", "Methods", method),
         ],
         progress,
     )
@@ -176,11 +176,12 @@ def _headline(measuring: Measuring) -> list[Block]:
     header = ["Measure", "System", "Precision", "Recall", "F1", "F1, mean of cases",
               "F1, mean of features"]  # fmt: skip
     said = (
-        "Characters: which characters express a feature. Presence: whether the note has it. "
-        "Spans: whole annotations, with the same ends, with one end the same, or overlapping."
+        "Characters compares the marked characters. Presence compares the decisions about each "
+        "feature in each note. Spans compares whole annotations: with both ends the same, with one "
+        "end the same, or overlapping."
     )
     caption = (
-        f"Precision, recall and F1 of summed counts (micro), then F1 averaged over cases and over "
+        "Precision, recall and F1 of the summed counts (micro), then the mean F1 of cases and of "
         f"features (macro), with {measuring.confidence} intervals by note."
     )
     others: list[list[Value]] = [
@@ -197,7 +198,7 @@ def _headline(measuring: Measuring) -> list[Block]:
     return [
         Paragraph(said),
         TableBlock(caption, header, lines),
-        Fold("Further measures, and how spans met", further),
+        Fold("Further measures, and matches of spans", further),
     ]
 
 
@@ -216,7 +217,7 @@ def _confusions(systems: Mapping[str, Evaluation]) -> list[Block]:
         weighted = "" if found.design.weights is None else " Counts are weighted by the design."
         said = f"Rows (a note and a feature) by presence: {name}.{weighted}"
         figures.append(Figure("", svg, said))
-    said = "Every judged row, by whether each side has the feature in the note; errors are hatched."
+    said = "Each judged row counts once, in the cell of both decisions. Errors are hatched."
     return [Paragraph(said), FigureRow(figures)]
 
 
@@ -226,18 +227,18 @@ WORST = 10
 MIN_ROWS = 10
 
 _SAID = (
-    "A row of probability 0.8 should turn out present 8 times in 10. Brier score: the mean "
-    "squared difference of probability and presence, 0 at best (Brier 1950). Skill: how much of it "
-    "is saved against saying the share present everywhere; 1 at best, 0 for no use (Murphy 1973). "
-    "ECE, expected calibration error: the mean gap between a bin’s mean probability and its share "
-    "present, weighted by rows (Naeini et al. 2015; Guo et al. 2017). By chance: the ECE that "
-    "perfect probabilities would show in as many rows."
+    "Of 10 rows with a probability of 0.8, 8 should be present. The Brier score is the mean "
+    "squared difference between probability and presence; 0 is best (Brier 1950). The skill "
+    "compares it with a system that gives every row the share present; 1 is best, 0 is no better "
+    "than that system (Murphy 1973). ECE, the expected calibration error, is the mean gap between "
+    "the mean probability of a bin and its share present, weighted by rows (Naeini et al. 2015; "
+    "Guo et al. 2017). By chance is the ECE of perfect probabilities with the same number of rows."
 )
 _FIGURE = (
-    "Share of rows that are present against the probability stated, in bins of a tenth; whiskers "
-    "are {confidence} intervals (Wilson, rows of a note taken together). On the dashed line "
-    "probabilities mean what they say; below it the system is too sure that features are present, "
-    "above it not sure enough. Beneath, how many rows each bin has."
+    "Share of present rows against the predicted probability, in bins of a tenth. Whiskers are "
+    "{confidence} intervals (Wilson, rows of a note taken together). On the dashed line the "
+    "probabilities are right. Below it they are too high, above it too low. The bars below show "
+    "the number of rows of each bin."
 )
 
 
@@ -361,14 +362,14 @@ def _worst(name: str, found: CalibrationResult, corpus: Corpus) -> Block:
     shown = [i for i in order[:WORST] if enough[i].beyond_chance > 0]
     if not shown:
         return Paragraph(
-            f"{name}: no feature with {MIN_ROWS} rows or more has an ECE above that of chance.",
+            f"{name}: no feature with {MIN_ROWS} rows or more has a larger ECE than by chance.",
             "aside",
         )
     names = case_names(corpus)
     caption = (
-        f"{name}: the {counted(len(shown), 'feature')} whose ECE exceeds chance most, of "
-        f"{len(enough):,} with {MIN_ROWS} rows or more. Of many features some are far off by "
-        "chance alone: look for those with many rows and a large gap."
+        f"{name}: the {counted(len(shown), 'feature')} with the largest excess over chance, of "
+        f"{len(enough):,} with {MIN_ROWS} rows or more. Among many features, chance alone makes "
+        "some gaps large. Look for features with many rows and a large gap."
     )
     header = ["Feature", "Case", "Rows", "Mean probability", "Share present", "Brier score", "ECE",
               "ECE by chance"]  # fmt: skip

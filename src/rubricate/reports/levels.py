@@ -54,15 +54,15 @@ ROWS_PER_PAGE = 76
 #: What annotators' agreement is called beside systems.
 HUMAN = "annotators"
 RULES = (
-    "Micro values come from counts summed over rows (a note and a feature that was judged). A "
-    "value whose denominator is 0 is undefined and shown as a dash; means leave undefined values "
-    "out. Intervals draw whole notes with replacement, so that features of one note stay together: "
-    "inside their case where they are about these cases, with their case where they are about "
-    "cases like these. Where fewer than ten notes are wrong they are joined with exact limits by "
-    "item, at a correlation of .3 within a note."
+    "Micro values come from counts summed over rows. A row is a note and a feature that was "
+    "judged. A value with a denominator of 0 is undefined and shown as a dash. Means leave "
+    "undefined values out. Intervals resample whole notes, so the features of a note stay "
+    "together. Intervals for these cases resample notes inside each case. Intervals for cases like "
+    "these resample whole cases. If fewer than ten notes have errors, exact limits by item, at a "
+    "correlation of 0.3 within a note, widen the intervals."
 )
 #: What agreement compares.
-EVERY_PAIR = "every two annotators on the rows both judged, the earlier one as reference"
+EVERY_PAIR = "each pair of annotators on the rows that both judged; the first is the reference"
 
 
 def human_label(human: Evaluation, name: str = HUMAN) -> str:
@@ -130,7 +130,7 @@ def case_figure(measuring: Measuring, path: Path) -> list[Figure]:
     )
     said = f"{measure}: micro F1 by case; whiskers are {measuring.confidence} intervals by note."
     if human:
-        said += " The line is how far annotators agree with each other, the band its interval."
+        said += " The line is the agreement of the annotators, the band its interval."
     drawn = dot_plots([names[c] for c in cases], series, labels, human=human)
     return figures(drawn, said)
 
@@ -245,9 +245,8 @@ def span_table(everybody: Mapping[str, Evaluation]) -> TableBlock:
         met = found.span_outcomes()
         lines.append([who, *(met[name] for name in names)])
     caption = (
-        "How spans met: the same; in part (nervaluate’s “incorrect” where ends must be equal, "
-        "“partial” where they need not); missed; spurious. F1 where a part counts nothing, and "
-        "where it counts half."
+        "Matches of spans: the same, in part, missed, or spurious. In part is “incorrect” or "
+        "“partial” in nervaluate. In strict F1 a match in part counts 0, in partial F1 one half."
     )
     header = ["System", "The same", "In part", "Missed", "Spurious", "F1, strict", "F1, partial"]
     return TableBlock(caption, header, lines)
