@@ -105,6 +105,21 @@ def test_scoring_imports_no_training() -> None:
                 assert not found, f"{path.relative_to(SOURCE)} imports {found}"
 
 
+#: Rules of one family each. They claim, and know neither each other nor who decides.
+FAMILIES = {
+    "beside", "diagnosis", "drug", "measured", "modality", "person", "plan", "polarity", "side",
+    "tests", "time", "value",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_a_family_of_rules_knows_no_other(family: str) -> None:
+    tree = ast.parse((SOURCE / "rules" / f"{family}.py").read_text(encoding="utf-8"))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    used = {node.module for node in nodes if (node.module or "").startswith("rubricate.rules")}
+    assert used <= {"rubricate.rules.reasons"}
+
+
 def test_no_drawers() -> None:
     drawers = {"utils", "util", "helpers", "common", "misc", "base", "manager"}
     assert not drawers & {p.stem for p in SOURCE.rglob("*")}

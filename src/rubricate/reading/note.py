@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -14,6 +14,7 @@ from rubricate.reading.diagnoses import NamedDiagnosis, find_diagnoses
 from rubricate.reading.drugs import DrugName, drugs_at
 from rubricate.reading.measurements import Measurement, child_years, find_measurements
 from rubricate.reading.negation import NegationScope, find_negations
+from rubricate.reading.opposites import EMPTY_WORDS
 from rubricate.reading.quantities import Quantity, find_quantities
 from rubricate.reading.sections import NoteSection, find_sections
 from rubricate.reading.senses import Sense, find_senses
@@ -272,6 +273,30 @@ class Place:
         """Return the forms of some tokens."""
         tokens = self.reading.tokens
         return [tokens[i].form for i in where]
+
+    def named(self, stems: Container[str]) -> list[int]:
+        """Return the tokens of the spans that have one of some stems."""
+        tokens = self.reading.tokens
+        return [i for i in self.inside if stem(tokens[i].form) in stems]
+
+    def first_named(self, stems: Container[str]) -> int:
+        """Return the first token of the spans with a stem; else the first that means much."""
+        tokens = self.reading.tokens
+        worded = (i for i in self.inside if tokens[i].form not in EMPTY_WORDS)
+        return next(iter(self.named(stems)), next(worded, self.inside[0]))
+
+    def quantities(self, reach: int) -> list[Quantity]:
+        """Return the quantities at most so many words from the spans."""
+        reading, where = self.reading, self.around(reach)
+        start, end = reading.starts[where[0]], reading.tokens[where[-1]].end
+        first = bisect_left(reading.quantity_starts, start)
+        return reading.quantities[first : bisect_left(reading.quantity_starts, end)]
+
+    def has_comma_before(self, i: int) -> bool:
+        """Tell whether a comma stands between the spans and a token beside them."""
+        first, last = self.inside[0], self.inside[-1]
+        between = range(last + 1, i) if i > last else range(i + 1, first)
+        return any(self.reading.tokens[k].form in (",", "+", "/") for k in between)
 
 
 def find_place(

@@ -31,6 +31,7 @@ from rubricate.reading.tokens import Token, find_tokens, stem
 STOP_WORDS = words("profile.stop_words")
 NEGATING = words("profile.negating")
 RELATIVES = words("lexical.relatives")
+_TAKEN = words("modality.taken")
 _WITHIN = words("asked.within")
 _STRETCHES = words("asked.stretches")
 
@@ -92,6 +93,7 @@ class Alternative:
     limit: tuple[bool, float] | None
     forms: frozenset[str]
     about_advice: bool
+    can_be_left_off: bool
 
 
 def read_alternative(text: str) -> Alternative:
@@ -136,6 +138,7 @@ def read_alternative(text: str) -> Alternative:
         limit=_limit_in(forms) if not wording.quantities[1:] else None,
         forms=frozenset(forms),
         about_advice=_ABOUT_ADVICE.search(text) is not None,
+        can_be_left_off=bool(drugs) or not _TAKEN.isdisjoint(forms),
     )
 
 

@@ -16,8 +16,7 @@ from rubricate.reading.opposites import counts_in, numerals_of, persons_in, side
 from rubricate.reading.quantities import Quantity, same_quantity
 from rubricate.requirement.alternative import Alternative
 from rubricate.requirement.requirement import Requirement
-from rubricate.rules.modality import cue_within
-from rubricate.rules.polarity import WELL
+from rubricate.rules import modality, time
 from rubricate.rules.reasons import Reason
 from rubricate.rules.registry import DENIED, RULES, broken_rule
 
@@ -27,7 +26,7 @@ _ONE_SIDED = words("explained.one_sided")
 _NEGATIVE = words("explained.negative")
 _LACK = words("explained.lack")
 _BESIDE_NUMBERS = tuple(rule for rule in RULES if rule != "another number")
-_IN_ORDER = WELL | words("explained.in_order")
+_IN_ORDER = words("polarity.well") | words("explained.in_order")
 
 
 def explain_contradiction(
@@ -172,7 +171,7 @@ def _another_polarity(asked: Alternative, place: Place) -> Reason | None:
     if asked.negated or not _LACK.isdisjoint(asked.forms):
         return None if cued else Reason("polarity.affirmed")
     inside = set(place.forms(place.inside))
-    if cue := cue_within(place):
+    if cue := _cue_within(place):
         return cue
     return Reason("polarity.denied") if cued or inside & _NEGATIVE else None
 
@@ -187,3 +186,14 @@ def _another_person(asked: Alternative, place: Place) -> Reason | None:
 def _in_order(_asked: Alternative, place: Place) -> Reason | None:
     said = next((form for form in place.forms(place.inside) if form in _IN_ORDER), None)
     return Reason("polarity.normal", said) if said else None
+
+
+def _cue_within(place: Place) -> Reason | None:
+    """Return the reason if the words themselves say that something is past or only advised."""
+    tokens, reasons = place.reading.tokens, time.REASONS | modality.REASONS
+    for table in (time.NO_MORE, time.GONE, modality.NOT_MEANT, modality.NOT_DONE):
+        for i in place.inside:
+            hit = table.at(tokens, i) if tokens[i].form in table else None
+            if hit is not None and tokens[i].form not in ("never", "not"):  # that is a denial
+                return reasons[hit[0]]
+    return None

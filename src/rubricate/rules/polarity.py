@@ -9,12 +9,12 @@ from rubricate.knowledge.tables import groups, phrases, words
 from rubricate.reading.note import NEAR, Place
 from rubricate.reading.numbers import time_unit
 from rubricate.reading.opposites import EMPTY_WORDS, persons_in
+from rubricate.reading.quantities import same_quantity
 from rubricate.reading.tokens import stem
 from rubricate.requirement.alternative import Alternative
 from rubricate.rules.reasons import Reason
-from rubricate.rules.value import number_agrees
 
-DENYING = words("polarity.denying")
+_DENYING = words("polarity.denying")
 _NOT = words("polarity.not")
 _WEIGHED = words("polarity.weighed")
 _NEXT = words("polarity.next")
@@ -32,7 +32,7 @@ _ONLY_DENYING = words("polarity.only_denying")
 
 _PLAIN_CUES = phrases("polarity.plain_cues")
 
-WELL = words("polarity.well")
+_WELL = words("polarity.well")
 
 _POSITIVE = words("polarity.positive")
 _NEGATIVE = words("polarity.negative")
@@ -71,7 +71,8 @@ def denied(asked: Alternative, place: Place) -> Reason | None:
         said_lost = not lost or not lost.isdisjoint(place.meant.union(place.forms(own)))
         plain = named and asked.plainly_negated and said_lost
         return _affirmed(place) if plain else None
-    if not own or number_agrees(asked, place):
+    agreeing = (same_quantity(a, b) for a in asked.quantities for b in place.quantities(NEAR))
+    if not own or (asked.quantities and any(agreeing)):
         return None
     if _denied_beside(asked, place, own):
         return Reason("polarity.denied")
@@ -84,7 +85,7 @@ def denied(asked: Alternative, place: Place) -> Reason | None:
     if {"low", "back"} <= asked.forms:  # a place
         lacking -= {"low"}
     # "No weight loss" denies the loss itself, "no weight" may be one.
-    if (lacking and lacking.isdisjoint(said | place.meant)) or not WELL.isdisjoint(asked.forms):
+    if (lacking and lacking.isdisjoint(said | place.meant)) or not _WELL.isdisjoint(asked.forms):
         return None
     # "No shortness of breath" names what it denies; "no breath" alone would say that it is there.
     if not worded and any(asked.forms & one and said & other for one, other in _SAID_BY_DENIAL):
@@ -124,7 +125,7 @@ def _denied_beside(asked: Alternative, place: Place, own: Sequence[int]) -> bool
     "His belly gives no pain": the belly was found, the pain is denied.
     """
     reading, last = place.reading, place.inside[-1]
-    if asked.forms & _LACKING or asked.forms & WELL or any(reading.scope[i] >= 0 for i in own):
+    if asked.forms & _LACKING or asked.forms & _WELL or any(reading.scope[i] >= 0 for i in own):
         return False
     said = {stem(reading.tokens[i].form) for i in own}
     for i in range(last + 1, min(place.end, last + 1 + NEAR)):
@@ -142,7 +143,7 @@ def _affirmed(place: Place) -> Reason | None:
     for i in range(place.first, place.end):
         if reading.cue[i] >= 0 or reading.scope[i] >= 0:
             return None
-        if reading.tokens[i].form in DENYING and not _is_recent(place, i):
+        if reading.tokens[i].form in _DENYING and not _is_recent(place, i):
             return None
     before = reading.tokens[place.first - 1].form if place.first else ""
     # A mark that ends the clause is its last token.
@@ -168,7 +169,7 @@ _STEADY = words("polarity.steady")
 
 _NOT_NORMAL = words("polarity.not_normal")
 
-_MAY_BE_FINE = WELL | _NORMAL | words("polarity.may_be_fine")
+_MAY_BE_FINE = _WELL | _NORMAL | words("polarity.may_be_fine")
 
 
 def _of_the_matter(asked: Alternative, place: Place, i: int) -> bool:

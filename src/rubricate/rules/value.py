@@ -1,54 +1,30 @@
-"""Words of a note that give another number, side, place, drug or course."""
+"""Words of a note that give another number, count, type, course or other value."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rubricate.knowledge.tables import groups, pattern, phrases, words
+from rubricate.knowledge.tables import pattern, phrases, words
 from rubricate.reading import opposites
-from rubricate.reading.drugs import drugs_among, other_class
 from rubricate.reading.note import NEAR, REACH, Place
 from rubricate.reading.numbers import figure, time_unit
-from rubricate.reading.opposites import counts_in, numerals_of, sides_in, types_in, values_named
+from rubricate.reading.opposites import counts_in, numerals_of, types_in, values_named
 from rubricate.reading.quantities import Quantity, same_quantity
 from rubricate.reading.tokens import stem
 from rubricate.requirement.alternative import Alternative
 from rubricate.rules.reasons import Reason
 
-_NOT_TAKEN = words("drugs.not_taken")
 _CHANGE = words("drugs.change")
 _LEAST_WEIGHT = 35
 _IN_A_DAY = frozenset(phrases("drugs.in_a_day"))
 _CYCLE = words("drugs.cycle")
-_MIDDLE_PARTS = words("drugs.middle_parts")
-_MIDDLE = words("drugs.middle")
-_SAME_DRUG = tuple(groups("drugs.same").values())
-_GENERIC = pattern("drugs.generic")
-_BRANDS = words("drugs.brands")
 
 
 def _tells_change(forms: Sequence[str]) -> bool:
     """Tell whether an arrow leads from one value to another."""
     return "→" in forms or ("-", ">") in pairwise(forms)
-
-
-def quantities_near(place: Place, reach: int) -> list[Quantity]:
-    """Return the quantities at most so many words from the spans."""
-    reading = place.reading
-    where = place.around(reach)
-    start, end = reading.starts[where[0]], reading.tokens[where[-1]].end
-    first = bisect_left(reading.quantity_starts, start)
-    return reading.quantities[first : bisect_left(reading.quantity_starts, end)]
-
-
-def number_agrees(asked: Alternative, place: Place) -> bool:
-    """Tell whether a number near the spans is one the feature asks for."""
-    return bool(asked.quantities) and any(
-        same_quantity(a, b) for a in asked.quantities for b in quantities_near(place, NEAR)
-    )
 
 
 def another_number(asked: Alternative, place: Place) -> Reason | None:
@@ -60,10 +36,10 @@ def another_number(asked: Alternative, place: Place) -> Reason | None:
         return None  # "82 → 72 kg" lost 10.
     for kind, unit in dict.fromkeys((q.kind, q.unit) for q in asked.quantities):
         wanted = [q for q in asked.quantities if (q.kind, q.unit) == (kind, unit)]
-        around = quantities_near(place, REACH)
+        around = place.quantities(REACH)
         if any(same_quantity(a, b) for a in wanted for b in around):
             continue
-        near = quantities_near(place, NEAR)
+        near = place.quantities(NEAR)
         said = [q for q in near if (q.kind, q.unit) == (kind, unit)]
         if kind == "weight" and not _CHANGE.isdisjoint(asked.forms):
             # "Lost 8 kg": "from 80 to 72 kg" gives weights and no loss.
@@ -149,68 +125,6 @@ def _outside(place: Place, quantities: Sequence[Quantity], kind: str) -> list[in
         for i in range(place.first, place.end)
         if not any(span.start <= starts[i] < span.end for span in spans)
     ]
-
-
-def another_side(asked: Alternative, place: Place) -> Reason | None:
-    """Return the side said where the feature asks for another."""
-    if asked.forms & _MIDDLE and asked.forms & _MIDDLE_PARTS and not asked.negated:
-        return _not_midline(place)
-    if len(asked.sides) != 1:
-        return None
-    reading = place.reading
-    around = sides_in(reading.text, reading.tokens, range(place.first, place.end))
-    if asked.sides & around or (asked.sides == {"both"} and {"left", "right"} <= around):
-        return None
-    said = sides_in(reading.text, reading.tokens, place.around(NEAR))
-    if {"left", "right"} <= said:
-        return None if asked.sides == {"both"} else Reason("side.other", "both")
-    return Reason("side.other", min(said)) if said else None
-
-
-def _not_midline(place: Place) -> Reason | None:
-    """Return the side to which something is said to be that should be in the middle."""
-    reading = place.reading
-    said = sides_in(reading.text, reading.tokens, place.inside)
-    around = place.forms(range(place.first, place.end))
-    beside = len(said) == 1 and _MIDDLE.isdisjoint(around)
-    return Reason("side.midline", min(said)) if beside else None
-
-
-def another_site(asked: Alternative, place: Place) -> Reason | None:
-    """Return the place of the body said where the feature asks for another."""
-    inside = place.forms(place.inside)
-    around = place.forms(range(place.first, place.end))
-    if len(asked.heights) == 1:
-        said = values_named(opposites.HEIGHTS, inside)
-        if said and asked.heights.isdisjoint(values_named(opposites.HEIGHTS, around)):
-            return Reason("side.site", min(said))
-    if not asked.sites:
-        return None
-    said = opposites.sites_named(inside)
-    if not said or opposites.places_fit(asked.sites, opposites.sites_named(around)):
-        return None
-    return Reason("side.site", min(said))
-
-
-def another_drug(asked: Alternative, place: Place) -> Reason | None:
-    """Return the class of the drugs said where the feature asks for another."""
-    if not asked.drugs or asked.negated or asked.forms & _NOT_TAKEN:
-        return None
-    words = [t for t in (place.reading.tokens[i] for i in place.inside) if t.kind != "mark"]
-    said = drugs_among(words)
-    if not said or any(name in asked.drug_names for name, _ in said):
-        return None
-    other = other_class(asked.drugs, said)
-    if other:
-        return Reason("drug.class", other)
-    # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
-    names = [name for name, _ in said]
-    drugs = (*asked.drugs, *(drug for _, drug in said))
-    both = {*asked.drug_names, *names}
-    same = any(one & asked.drug_names and not one.isdisjoint(names) for one in _SAME_DRUG)
-    two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & both
-    two = two and not any(drug.is_class for drug in drugs)
-    return Reason("drug.other", names[0]) if two else None
 
 
 _NO_KIND = words("drugs.no_kind")

@@ -24,8 +24,6 @@ from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
 from rubricate.reading.note import find_place
 from rubricate.requirement.alternative import STOP_WORDS
 from rubricate.requirement.requirement import Requirement
-from rubricate.rules import polarity
-from rubricate.rules.modality import is_taken
 from rubricate.rules.reasons import Reason
 from rubricate.rules.registry import DENIED, broken_rule
 
@@ -41,7 +39,7 @@ SAYS_ALL = 1.5
 NOT_DENIED = 1.5
 #: So many words after a colon may answer what stands before it.
 ANSWER = 3
-AS_A_DENIAL = DENYING | polarity.DENYING | words("credit.as_a_denial")
+AS_A_DENIAL = DENYING | words("polarity.denying") | words("credit.as_a_denial")
 #: Names of the signs that are numbers. A rule on contradictions has two signs of its name; one that
 #: came after the model was learned has none.
 SIGNS = (
@@ -125,7 +123,9 @@ class CreditWords:
             own = np.flatnonzero(words.weights[:, k])
             named, weights = [words.words[i] for i in own], words.weights[own, k].tolist()
             self._wordings[j].append(WeighedWording(len(self._wordings[j]), named, own, weights))
-        self._taken = [any(map(is_taken, profile.alternatives)) for profile in profiles]
+        self._taken = [
+            any(one.can_be_left_off for one in profile.alternatives) for profile in profiles
+        ]
 
     def plain(self, read: ReadNote) -> PlainNote:
         """Return a note as lists, with how strongly its words stand for the rubric's."""
