@@ -75,7 +75,9 @@ def refresh_disputes(
         own = (t.dispute.c.note == note) & (t.dispute.c.feature == feature)
         old = connection.execute(select(t.dispute).where(own)).one_or_none()
         sides = _judgements(connection, note, feature)
-        reason = _reason(sides)
+        reason = "differ" if len({(side.answer, side.marks) for side in sides}) > 1 else ""
+        if any(side.answer == "unsure" for side in sides):
+            reason = "unsure"
         if old is not None:
             last = _decisions(connection, old.id)[:1]
             if last and last[0].inputs == _inputs(sides):
@@ -105,12 +107,6 @@ def _judgements(connection: Connection, note: int, feature: str) -> list[Row[Any
     wanted = (t.judgement.c.note == note, t.judgement.c.feature == feature)
     found = select(t.judgement).where(*wanted, t.judgement.c.answer.is_not(None))
     return list(connection.execute(found.order_by(t.judgement.c.person)))
-
-
-def _reason(sides: Sequence[Row[Any]]) -> str:
-    if any(row.answer == "unsure" for row in sides):
-        return "unsure"
-    return "differ" if len({(row.answer, row.marks) for row in sides}) > 1 else ""
 
 
 def _inputs(sides: Sequence[Row[Any]]) -> str:

@@ -278,17 +278,11 @@ def _failed(error: Exception, request: Request, rule: Rule, bench: Bench) -> Res
         refusal = HttpError(400, "bad_request", "; ".join(fault_lines(error, bench.folder)))
     else:
         # What failed may hold note text in its message: only the kind of error is written.
-        log.error("failed: %s %s", rule.method, rule.path, exc_info=_bare())
+        without = Exception(type(error).__name__)
+        trace = (Exception, without, error.__traceback__)
+        log.error("failed: %s %s", rule.method, rule.path, exc_info=trace)
         refusal = HttpError(500, "failed", "Something failed; it is in the server's log.")
     return _refused(refusal, request, rule.is_page)
-
-
-def _bare() -> Any:
-    """Return the error being handled without its message, which may quote a note."""
-    import sys
-
-    kind, _, trace = sys.exc_info()
-    return (Exception, Exception(kind.__name__ if kind else ""), trace)
 
 
 def _refused(error: HttpError, request: Request, is_page: bool) -> Response:
