@@ -299,3 +299,14 @@ def test_the_page_on_exit_codes_has_every_command() -> None:
             assert f"{path.split()[-1]}" in page and "--fail" in page
         if not isinstance(command, click.Group):
             assert isinstance(command, VerbCommand), context.command_path
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize(
+    "command", ["lexicon build --umls PIPE --out new", "rubric PIPE", "score notes.csv --out new "
+                "--rubric PIPE", "trust verify PIPE"],
+)  # fmt: skip
+def test_a_pipe_is_refused_and_not_waited_for(command: str, folder: Path) -> None:
+    os.mkfifo("pipe")
+    done = run(*command.replace("PIPE", "pipe").split())
+    assert done.exit_code in (1, 2) and "pipe" in done.stderr

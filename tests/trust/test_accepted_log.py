@@ -6,6 +6,7 @@ run knows can tell.
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -222,3 +223,19 @@ def test_a_log_whose_lines_do_not_fit_is_accepted_by_nothing(scored: Path) -> No
     log.write_bytes(log.read_bytes().replace(b'"Ann"', b'"Bob"'))
     done = run(*SCORE, "--out", scored, "--overwrite", "--accept-log")
     assert done.exit_code == 1 and "line" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize(
+    "name", ["times.json", "scores.csv", "scores.xlsx", LOG, "evidence/plan.json", "evidence/x"]
+)
+def test_a_pipe_in_a_run_is_refused_and_not_waited_for(scored: Path, name: str) -> None:
+    (scored / name).unlink(missing_ok=True)
+    os.mkfifo(scored / name)
+    for command in (
+        ["trust", "verify", scored],
+        ["trust", "history", scored],
+        [*SCORE, "--out", scored, "--overwrite"],
+    ):
+        done = run(*command)
+        assert done.exit_code == 1 and "not a plain file" in done.stderr

@@ -27,6 +27,9 @@ class There(click.Path):
         place = Path(value)
         if not place.exists():
             self.fail(f"{shown_path(place)}: no such file or folder{near_paths(place)}", param, ctx)
+        if not (place.is_file() or place.is_dir()):
+            # A pipe that nobody writes to would be waited for without end.
+            self.fail(f"{place}: neither a plain file nor a folder. Save it first.", param, ctx)
         return super().convert(value, param, ctx)
 
 

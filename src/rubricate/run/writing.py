@@ -233,7 +233,11 @@ def set_log(folder: Path, state: LogState) -> None:
 
 
 def read_record(folder: Path) -> RunRecord:
-    """Return the content of run.json; InputError if the file is missing or wrong."""
+    """Return the content of run.json; InputError if the file is missing or wrong.
+
+    So it is if something in the folder is neither a file nor a folder: a pipe would be waited for
+    without end.
+    """
     path = folder / RUN
     if not path.exists():
         message = (
@@ -241,6 +245,14 @@ def read_record(folder: Path) -> RunRecord:
             "`rubricate score` wrote, or start the command that was stopped again"
         )
         raise InputError([Fault(message, folder)])
+    parts = [folder / name for name in (*PRODUCTS, LOG, *REPORT, EVIDENCE)]
+    for name in (EVIDENCE, REPORT[1]):
+        parts += (folder / name).glob("*")
+    InputError.raise_any([
+        Fault("not a plain file", one)
+        for one in parts
+        if one.exists() and not (one.is_file() or one.is_dir())
+    ])  # fmt: skip
     value = read_json(path)
     outputs = value.get("outputs")
     if not isinstance(outputs, dict) or not all(isinstance(one, str) for one in outputs.values()):
