@@ -503,7 +503,9 @@ def _xml(text: str) -> str:
 def _add(page: Any, block: Block, level: int = 2) -> None:
     match block:
         case Paragraph(text, style):
-            page.add_paragraph().add_run(_xml(plain_text(text))).bold = style == "subhead" or None
+            place = page.add_paragraph(_xml(plain_text(text)))
+            if style == "subhead":
+                place.runs[0].bold = True
         case Heading(text):
             page.add_heading(_xml(text), level)
         case TableBlock() if not block.lines and not block.footer:
