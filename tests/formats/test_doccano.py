@@ -9,6 +9,7 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats.doccano import FORMAT, write_doccano
 from rubricate.formats.format import count_losses
+from rubricate.formats.options import ReadOptions
 from stripping import stripped
 
 RESOURCES = Path(__file__).parents[1] / "resources" / "doccano"
@@ -158,10 +159,10 @@ def test_wrong_encoding_is_a_fault(tmp_path: Path) -> None:
 
 def test_lenient_reading_and_writing_keep_wrong_offsets(tmp_path: Path) -> None:
     place = write_lines(tmp_path / "a.jsonl", {"id": 1, "text": "😀x", "label": [[1 + 1, 9, "A"]]})
-    corpus = FORMAT.read(place, strict=False)
+    corpus = FORMAT.read(place, ReadOptions(strict=False))
     assert corpus.rows.end.tolist() == [8]
     write_doccano(corpus, tmp_path / "again")
-    assert FORMAT.read(tmp_path / "again", strict=False) == corpus
+    assert FORMAT.read(tmp_path / "again", ReadOptions(strict=False)) == corpus
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from rubricate.formats.encoding import (
     read_json,
     write_json,
 )
-from rubricate.formats.limits import limits_in_force
 
 UNITS = [
     "a",
@@ -55,16 +54,16 @@ def test_halves_of_pairs_are_found_at_their_place(units: list[str]) -> None:
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_as_many_levels_as_the_limit_says(opening: str) -> None:
     closing = "]" if opening == "[" else "}"
-    with limits_in_force(ReadLimits(depth=5)):
-        for levels in range(1, 9):
-            text = opening * levels + ("1" if opening != "[" else "") + closing * levels
-            wide = f"[{text}, {text}, []]"
-            for one, deep in ((text, levels), (wide, levels + 1)):
-                if deep <= 5:
-                    assert parse_json(one) == json.loads(one)
-                else:
-                    with pytest.raises(json.JSONDecodeError, match="levels"):
-                        parse_json(one)
+    limits = ReadLimits(depth=5)
+    for levels in range(1, 9):
+        text = opening * levels + ("1" if opening != "[" else "") + closing * levels
+        wide = f"[{text}, {text}, []]"
+        for one, deep in ((text, levels), (wide, levels + 1)):
+            if deep <= 5:
+                assert parse_json(one, limits) == json.loads(one)
+            else:
+                with pytest.raises(json.JSONDecodeError, match="levels"):
+                    parse_json(one, limits)
 
 
 def test_numbers_have_a_longest() -> None:

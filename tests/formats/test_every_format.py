@@ -13,7 +13,7 @@ from rubricate.formats import FORMATS, detect_format
 from rubricate.formats.format import HOLDABLE
 
 #: Formats that are written, and read without another corpus beside them.
-READABLE = [name for name in FORMATS if FORMATS[name].write and not FORMATS[name].read_beside]
+READABLE = [name for name in FORMATS if FORMATS[name].write and FORMATS[name].has_notes]
 #: Names tools expect of single files.
 FILE_NAMES = {
     "labelstudio": "tasks.json", "jsonl": "corpus.jsonl", "conll": "corpus.conll",

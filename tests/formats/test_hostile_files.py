@@ -27,6 +27,7 @@ from rubricate.cli import main
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS, ReadLimits, detect_format
 from rubricate.formats.notes import open_notes
+from rubricate.formats.options import ReadOptions
 from rubricate.formats.rubric import read_rubrics, write_rubrics
 from rubricate.rows import Contradiction
 
@@ -138,7 +139,7 @@ def test_what_no_parser_takes_is_a_fault(case: str, tmp_path: Path) -> None:
 
 def _stream(place: Path) -> list[object]:
     try:
-        return list(open_notes(place, format="jsonl").notes())
+        return list(open_notes(place, how=ReadOptions("jsonl")).notes())
     except InputError as error:
         return [error]
 

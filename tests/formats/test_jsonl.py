@@ -11,6 +11,7 @@ from rubricate.errors import InputError
 from rubricate.formats import FORMATS, jsonl
 from rubricate.formats.format import count_losses
 from rubricate.formats.jsonl import corpus_to_lines
+from rubricate.formats.options import ReadOptions
 
 
 @pytest.mark.parametrize("name", ["jsonl", "parquet"])
@@ -22,7 +23,7 @@ def test_round_trip_is_lossless(
     place = tmp_path_factory.mktemp("round") / f"c.{name}"
     FORMATS[name].write(corpus, place)
     assert FORMATS[name].looks_like(place)
-    assert FORMATS[name].read(place, strict=True) == corpus
+    assert FORMATS[name].read(place, ReadOptions()) == corpus
     assert count_losses(corpus, FORMATS[name].holds) == {}
 
 
@@ -64,10 +65,10 @@ def test_what_the_schema_refuses_the_reader_refuses(
     assert not schema.is_valid(note | change)
     place = tmp_path / "c.jsonl"
     place.write_text(f"{json.dumps(head)}\n{json.dumps(note | {'more': 1})}\n", encoding="utf-8")
-    assert len(FORMATS["jsonl"].read(place, strict=True).notes) == 1
+    assert len(FORMATS["jsonl"].read(place, ReadOptions()).notes) == 1
     place.write_text(f"{json.dumps(head)}\n{json.dumps(note | change)}\n", encoding="utf-8")
     with pytest.raises(InputError):
-        FORMATS["jsonl"].read(place, strict=True)
+        FORMATS["jsonl"].read(place, ReadOptions())
 
 
 def test_every_broken_line_is_reported_with_its_number(tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ def test_every_broken_line_is_reported_with_its_number(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(InputError) as caught:
-        FORMATS["jsonl"].read(place, strict=True)
+        FORMATS["jsonl"].read(place, ReadOptions())
     assert sorted(f.line or 0 for f in caught.value.faults) == [2, 3, 4, 5]
     assert "secret" not in str(caught.value)
 
@@ -95,7 +96,7 @@ def test_lenient_reading_keeps_wrong_offsets(tmp_path: Path) -> None:
         '{"note": "n1", "case": "c", "text": "short", "annotations": {"a": {"f": [[[0, 99]]]}}}\n',
         encoding="utf-8",
     )
-    corpus = FORMATS["jsonl"].read(place, strict=False)
+    corpus = FORMATS["jsonl"].read(place, ReadOptions(strict=False))
     assert corpus.rows.end.tolist() == [99]
 
 
@@ -223,7 +224,7 @@ def test_a_contradiction_of_the_wrong_shape_is_reported(said: str, tmp_path: Pat
     )
     place.write_text(HEAD + line + "\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        FORMATS["jsonl"].read(place, strict=True)
+        FORMATS["jsonl"].read(place, ReadOptions())
     assert [f.line for f in caught.value.faults] == [2]
     assert "secret" not in str(caught.value)
 

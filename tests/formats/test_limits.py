@@ -12,7 +12,7 @@ from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
 from rubricate.formats.encoding import MOST_DIGITS, parse_json
 from rubricate.formats.jsonl import LONGEST_LINE
-from rubricate.formats.limits import RATIO_FROM
+from rubricate.formats.reading import RATIO_FROM
 from rubricate.formats.tables import LONGEST_ID
 from rubricate.scoring import ScoreSettings
 

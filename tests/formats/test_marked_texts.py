@@ -13,8 +13,8 @@ from rubricate import Corpus, read_corpus
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS, ReadLimits, detect_format
 from rubricate.formats.frame import Frame
-from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import MarkedText, build_corpus
+from rubricate.formats.reading import Faults
 from rubricate.rows import PlainAnnotation
 from stripping import stripped
 

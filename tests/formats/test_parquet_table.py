@@ -12,7 +12,6 @@ import pytest
 
 from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
-from rubricate.formats.limits import limits_in_force
 from rubricate.formats.parquet_table import check_parquet, read_table
 
 N = 100_000
@@ -48,10 +47,9 @@ def lie(place: Path, truth: int, said: int, count: int = -1) -> None:
 def test_rows_are_those_of_the_groups(table: Path) -> None:
     lie(table, N, 2, 1)
     assert pl.read_parquet(table).height == N
-    with limits_in_force(ReadLimits(rows=N)):
-        check_parquet(table)
-    with limits_in_force(ReadLimits(rows=N - 1)), pytest.raises(InputError, match="rows"):
-        check_parquet(table)
+    check_parquet(table, ReadLimits(rows=N))
+    with pytest.raises(InputError, match="rows"):
+        check_parquet(table, ReadLimits(rows=N - 1))
 
 
 def test_pages_say_how_large_a_table_becomes(table: Path) -> None:
@@ -66,16 +64,16 @@ def test_pages_say_how_large_a_table_becomes(table: Path) -> None:
     table.write_bytes(bytes(changed))
     assert pl.read_parquet(table).equals(before)
     limits = ReadLimits(unpacked_bytes=100_000)
-    with limits_in_force(limits), pytest.raises(InputError, match="unpacked_bytes"):
-        check_parquet(table)
+    with pytest.raises(InputError, match="unpacked_bytes"):
+        check_parquet(table, limits)
 
 
 def test_rows_that_repeat_one_value_are_counted(tmp_path: Path) -> None:
     place = tmp_path / "t.parquet"
     pl.DataFrame({name: pl.repeat(1, N, eager=True) for name in "abcdefgh"}).write_parquet(place)
     limits = ReadLimits(unpacked_bytes=8 * N * 4 - 1)
-    with limits_in_force(limits), pytest.raises(InputError, match="unpacked_bytes"):
-        check_parquet(place)
+    with pytest.raises(InputError, match="unpacked_bytes"):
+        check_parquet(place, limits)
 
 
 def test_broken_tables_are_refused_by_the_reader(table: Path) -> None:
@@ -226,8 +224,7 @@ def sizes(path: Path) -> tuple[int, int]:
         while low < high:
             middle = (low + high) // 2
             try:
-                with limits_in_force(ReadLimits(**{name: middle})):
-                    check_parquet(path)
+                check_parquet(path, ReadLimits(**{name: middle}))
                 high = middle
             except InputError:
                 low = middle + 1
@@ -264,8 +261,7 @@ def test_texts_that_repeat_others_are_refused(version: int, tmp_path: Path) -> N
 def test_pages_of_negative_size_count_as_broken(tmp_path: Path) -> None:
     for broken in (page(-1), page(packed=-1)):
         place = parquet(tmp_path / "t.parquet", [broken], group_rows=10**6)
-        with limits_in_force(ReadLimits(rows=5)):
-            check_parquet(place)
+        check_parquet(place, ReadLimits(rows=5))
 
 
 def test_reading_in_threads_leaves_the_standard_error_alone(table: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from strategies import TEXT
 
 from rubricate.errors import InputError
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.formats.tables import (
     MOST_DIGITS,
     guarded,

@@ -33,6 +33,7 @@ from rubricate import (
 from rubricate.formats import FORMATS, detect_format
 from rubricate.formats.jsonl import FORMAT as JSONL
 from rubricate.formats.notes import open_notes
+from rubricate.formats.options import ReadOptions
 
 RESOURCES = Path(__file__).parents[1] / "resources"
 #: Words of the notes, one of them annotated; no error may show them.
@@ -185,7 +186,7 @@ def _read_format(name: str, place: Path, random: Random) -> None:
     if random.random() < 0.1:
         detect_format(place)
     if chosen.stream is not None and random.random() < 0.2:
-        for _ in open_notes(place, format=name).notes():
+        for _ in open_notes(place, how=ReadOptions(name)).notes():
             pass
     like = small_corpus() if random.random() < 0.95 else None
     corpus = read_corpus(place, format=name, strict=strict, like=like)

@@ -12,7 +12,8 @@ from sqlalchemy import select
 from workbench import CORPUS, RUBRIC, Browsers, Small, on_both, small_project
 
 from rubricate import Corpus, Note, write_corpus
-from rubricate.formats.notes import open_notes, understood_as
+from rubricate.formats.notes import open_notes
+from rubricate.formats.options import ReadOptions
 from rubricate.formats.rubric import write_rubrics
 from rubricate.reports.scoring import write_scoring_report
 from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
@@ -143,8 +144,8 @@ def test_a_run_of_columns_with_names_of_their_own_is_reviewed_and_published(
     (bench.folder / "kurs.csv").write_text(table, encoding="utf-8")
     write_rubrics([RUBRIC], bench.folder / "rubric.csv")
     columns = {"id": "Matrikel", "text": "Anamnese"}
-    with understood_as(columns=columns, case="c"):
-        source = open_notes(bench.folder / "kurs.csv", where=["Kurs=a"])
+    how = ReadOptions(columns=columns, case="c")
+    source = open_notes(bench.folder / "kurs.csv", where=["Kurs=a"], how=how)
     unsure = ScoreSettings(matcher="exact", unsure=UnsureRange(0.0, 1.0), any_text=True)
     score_notes(source, bench.folder / "own", rubric=bench.folder / "rubric.csv", settings=unsure)
     said = json.loads((bench.folder / "own" / "run.json").read_text(encoding="utf-8"))["input"]

@@ -34,6 +34,7 @@ from rubricate.progress import shown_progress
 if TYPE_CHECKING:
     from rubricate.evaluation import Matching
     from rubricate.evaluation.agreement import Agreement, Empty, NoteMeans
+    from rubricate.formats.options import ReadOptions
     from rubricate.stats import Resampling
 
 #: What ``--empty`` does, in words.
@@ -80,7 +81,7 @@ def agree_command(
     cluster: str | None,
     report: Path | None,
     where: tuple[str, ...],
-    from_format: str | None,
+    how: ReadOptions,
     settings: Resampling,
     overwrite: bool,
 ) -> Answer:
@@ -93,7 +94,7 @@ def agree_command(
     check_report(report, overwrite=overwrite)
     if len(set(paths)) < len(paths):
         raise click.UsageError("the same CORPUS is given twice")
-    opened = [open_corpus(path, from_format=from_format) for path in paths]
+    opened = [open_corpus(path, how=how) for path in paths]
     corpora = dict(zip(paths, share_labels(opened), strict=True))
     corpus = next(iter(corpora.values())) if len(corpora) == 1 else join_corpora(corpora)
     for path, own in corpora.items():

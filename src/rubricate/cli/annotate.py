@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,6 +28,9 @@ from rubricate.cli.places import Source
 from rubricate.display import counted
 from rubricate.outputs import check_output
 from rubricate.progress import shown_progress
+
+if TYPE_CHECKING:
+    from rubricate.formats.options import ReadOptions
 
 EPILOG = """
 Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out marks.html
@@ -53,7 +57,7 @@ Example: rubricate annotate notes.csv --rubric rubric.xlsx --annotator ann --out
 def annotate_command(
     notes_path: str, *, rubric: Path | None, out: Path, annotators: Sequence[str], suggest: bool,
     models: Sequence[Path | str], name: str | None, note_seconds: float, where: Sequence[str],
-    from_format: str | None, overwrite: bool,
+    how: ReadOptions, overwrite: bool,
 ) -> Answer:  # fmt: skip
     """Write a page on which a person marks the words in NOTES that express each feature.
 
@@ -74,10 +78,10 @@ def annotate_command(
         )
     for path in page_paths(out, annotators):
         check_output(path, ANNOTATING, overwrite=overwrite)
-    with swapped_told(notes_path, rubric):
-        corpus = open_corpus(notes_path, from_format=from_format, where=where)
+    with swapped_told(notes_path, rubric, how):
+        corpus = open_corpus(notes_path, how=how, where=where)
         if rubric:
-            corpus = put_rubric(corpus.select(annotators=()), rubric)
+            corpus = put_rubric(corpus.select(annotators=()), rubric, how)
     need_features(corpus)
     suggested, not_matched = None, []
     if suggest:

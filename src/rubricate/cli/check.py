@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rubricate.checking import CheckResult, Finding
     from rubricate.corpus import Corpus
     from rubricate.formats.encoding import Json
+    from rubricate.formats.options import ReadOptions
 
 #: How many findings, and cases, are printed without --json.
 SHOWN = 10
@@ -73,7 +75,7 @@ class Copy(NamedTuple):
 @answering
 def check_command(
     corpus_path: str,
-    from_format: str | None,
+    how: ReadOptions,
     where: tuple[str, ...],
     rules: tuple[str, ...],
     skip: tuple[str, ...],
@@ -97,9 +99,9 @@ def check_command(
     copy = None
     if target is not None:
         log = log or Path(f"{target.rstrip('/')}.changes.jsonl")
-        copy = Copy(target, to_format or _format_of(corpus_path, from_format), log, overwrite)
+        copy = Copy(target, to_format or _format_of(corpus_path, how), log, overwrite)
         _refuse_copy(copy)
-    corpus = open_corpus(corpus_path, from_format=from_format, where=where, strict=False)
+    corpus = open_corpus(corpus_path, replace(how, strict=False), where=where)
     names = [rule.name for rule in chosen]
     with shown_progress() as progress:
         result = check_corpus(corpus, rules=names, progress=progress)
@@ -114,13 +116,13 @@ def check_command(
     return Answer(lambda: {**result.to_dict(), **fixed}, say, failed)
 
 
-def _format_of(source: str, from_format: str | None) -> str:
+def _format_of(source: str, how: ReadOptions) -> str:
     """Return the format of CORPUS, which its copy gets too."""
     from rubricate.formats import detect_format, is_embedded
 
     if is_embedded(source):
         return "parquet"
-    return from_format or detect_format(Path(source))
+    return how.format or detect_format(Path(source), how)
 
 
 def _refuse_copy(copy: Copy) -> None:

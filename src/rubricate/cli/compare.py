@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rubricate.corpus import Corpus
     from rubricate.evaluation import Evaluation
     from rubricate.formats.encoding import Json
+    from rubricate.formats.options import ReadOptions
     from rubricate.stats import Resampling
     from rubricate.trials import Split, Trial, TrialResult
 
@@ -78,7 +79,7 @@ def compare_command(
     corpus_path: str, *, matchers: str | None, models: Sequence[Path | str], folds: int,
     train_folds: int, hold_out_cases: bool, notes_per_case: str | None, annotator: str | None,
     parameters: Sequence[str], keep: Path | None, note_seconds: float, cluster: str | None,
-    report: Path | None, where: Sequence[str], from_format: str | None, settings: Resampling,
+    report: Path | None, where: Sequence[str], how: ReadOptions, settings: Resampling,
     overwrite: bool,
 ) -> Answer:  # fmt: skip
     """Train and test matchers on the same splits of CORPUS, and compare them with intervals.
@@ -92,7 +93,7 @@ def compare_command(
     check_report(report, overwrite=overwrite)
     trials = _trials(matchers, models, parameters, hold_out_cases)
     dealing = Dealing(folds, train_folds, hold_out_cases, _counts(notes_per_case))
-    corpus = open_corpus(corpus_path, from_format=from_format, where=where)
+    corpus = open_corpus(corpus_path, how=how, where=where)
     with shown_progress() as progress:
         result = run_trials(
             corpus, trials, dealing.splits(corpus, settings.seed), annotator=annotator,

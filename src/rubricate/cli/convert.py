@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +22,9 @@ from rubricate.cli.options import (
 from rubricate.cli.output import Answer, answering, inform, written
 from rubricate.cli.places import Output, Source
 from rubricate.outputs import check_output, refuse_inputs
+
+if TYPE_CHECKING:
+    from rubricate.formats.options import ReadOptions
 
 
 @verb("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
@@ -50,7 +55,7 @@ def convert_command(
     *,
     to_format: str,
     rubric: Path | None,
-    from_format: str | None,
+    how: ReadOptions,
     where: tuple[str, ...],
     annotators: tuple[str, ...],
     seniors: tuple[str, ...],
@@ -72,8 +77,9 @@ def convert_command(
     writer_of(to_format)  # A name that will not do is refused before any work.
     refuse_inputs(Path(target), inside=False)
     check_output(Path(target), output_kind(FORMATS[to_format]), overwrite=overwrite)
-    other = None if like is None else open_corpus(like)
-    corpus = open_corpus(source, from_format=from_format, where=where, like=other, rubric=rubric)
+    if like is not None:
+        how = replace(how, like=open_corpus(like, replace(how, format="")))
+    corpus = open_corpus(source, how, where=where, rubric=rubric)
     corpus = keep_annotators(keep_asked_cases(corpus, where), annotators)
     if seniors:
         from rubricate.study.curation import settle_by_seniors

@@ -19,6 +19,7 @@ from rubricate.cli.output import Answer, answering, print_first, print_table
 from rubricate.cli.places import Source
 
 if TYPE_CHECKING:
+    from rubricate.formats.options import ReadOptions
     from rubricate.summary import CorpusSummary
 
 
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
 @senior_option
 @answering
 def describe_command(
-    corpus_path: str, from_format: str | None, where: tuple[str, ...], seniors: tuple[str, ...]
+    corpus_path: str, how: ReadOptions, where: tuple[str, ...], seniors: tuple[str, ...]
 ) -> Answer:
     """Count notes, features, annotators and annotations of CORPUS, case by case."""
     from rubricate.summary import describe_corpus
 
-    corpus = open_corpus(corpus_path, from_format=from_format, where=where)
+    corpus = open_corpus(corpus_path, how=how, where=where)
     corpus = keep_asked_cases(corpus, where)
     result = describe_corpus(corpus)
     if not seniors:

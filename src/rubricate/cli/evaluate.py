@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rubricate.evaluation import Evaluation, Matching
     from rubricate.evaluation.pairing import Missing, Unknown
     from rubricate.evaluation.systems import BelowCeiling, SystemsEvaluation
+    from rubricate.formats.options import ReadOptions
     from rubricate.stats import Resampling
 
 EPILOG = """
@@ -92,7 +94,7 @@ def evaluate_command(
     report: Path | None,
     predicted_from: str | None,
     where: tuple[str, ...],
-    from_format: str | None,
+    how: ReadOptions,
     settings: Resampling,
     overwrite: bool,
 ) -> Answer:
@@ -109,15 +111,20 @@ def evaluate_command(
     if margin is not None and ceiling_path is None and len(predicted_paths) < 2:
         raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")
 
-    whole = open_corpus(reference_path, from_format=from_format)
+    whole = open_corpus(reference_path, how=how)
     reference = keep_where(whole, where)
     predicted = {
-        name: _open_predicted(path, predicted_from, whole, reference)
+        name: _open_predicted(
+            path, replace(how, format=predicted_from or "", like=whole), reference
+        )
         for name, path in zip(_names(predicted_paths), predicted_paths, strict=True)
     }
     reference, *known = share_labels([reference, *predicted.values()])
     predicted = dict(zip(predicted, known, strict=True))
     warn_of_lone_labels(reference, *known)
+    ceiling = None
+    if ceiling_path:
+        ceiling = open_corpus(ceiling_path, replace(how, format=""), where=where)
     with shown_progress() as progress:
         found = evaluate_systems(
             reference,
@@ -128,7 +135,7 @@ def evaluate_command(
             unknown=unknown,
             matching=matching,
             weights=weights,
-            ceiling=open_corpus(ceiling_path, where=where) if ceiling_path else None,
+            ceiling=ceiling,
             settings=settings,
             cluster=cluster,
             margin=margin,
@@ -162,12 +169,12 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     return list(paths)
 
 
-def _open_predicted(path: str, form: str | None, whole: Corpus, reference: Corpus) -> Corpus:
+def _open_predicted(path: str, how: ReadOptions, reference: Corpus) -> Corpus:
     """Read a prediction about the whole corpus, and keep the notes that are measured."""
-    from rubricate.formats import read_corpus
+    from rubricate.formats import read_path
 
-    predicted = read_corpus(path, format=form, like=whole)
-    if reference is whole:
+    whole, predicted = how.like, read_path(path, how)
+    if whole is None or reference is whole:
         return predicted
     left_out = whole.note_index.keys() - reference.note_index.keys()
     return predicted.select(notes=lambda note: note.id not in left_out)

@@ -38,6 +38,7 @@ from rubricate.progress import shown_progress
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
     from rubricate.formats.encoding import Json
+    from rubricate.formats.options import ReadOptions
     from rubricate.matchers.matcher import Matcher
 
 
@@ -72,7 +73,7 @@ def fit_command(
     corpus_path: str, *, name: str | None, model: Path | str | None, out: Path,
     annotator: str | None, settings: Sequence[str], features_per_pass: int | str | None,
     note_seconds: float, folds: int, even_if_worse: bool, seed: int, report: Path | None,
-    rubric: Path | None, where: Sequence[str], from_format: str | None, overwrite: bool,
+    rubric: Path | None, where: Sequence[str], how: ReadOptions, overwrite: bool,
 ) -> Answer:  # fmt: skip
     """Train a matcher on the annotated notes of CORPUS and save it as a folder.
 
@@ -95,7 +96,7 @@ def fit_command(
     matcher = make()
     if report is not None:
         _need_report(matcher, report, out, overwrite=overwrite)
-    corpus = open_corpus(corpus_path, from_format=from_format, where=where, rubric=rubric)
+    corpus = open_corpus(corpus_path, how=how, where=where, rubric=rubric)
     need_features(corpus)
     with shown_progress() as progress:
         comparison = compare_fitted(

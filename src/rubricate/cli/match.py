@@ -32,6 +32,7 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.formats.options import ReadOptions
 
 
 @verb("match", epilog="Example: rubricate match open-notes --where split=test --out found.jsonl")
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 def match_command(
     corpus_path: str, *, models: Sequence[Path | str], matcher: str | None, rubric: Path | None,
     out: Path, to_format: str | None, features_per_pass: int | str | None, note_seconds: float,
-    where: Sequence[str], from_format: str | None, overwrite: bool,
+    where: Sequence[str], how: ReadOptions, overwrite: bool,
 ) -> Answer:  # fmt: skip
     """Find the spans in the notes of CORPUS that express each feature of their rubric.
 
@@ -62,9 +63,9 @@ def match_command(
     from rubricate.formats.earlier import output_kind, refuse_judged
     from rubricate.matchers import predict_in_parts
 
-    corpus = open_corpus(corpus_path, from_format=from_format, where=where)
+    corpus = open_corpus(corpus_path, how=how, where=where)
     if rubric:
-        corpus = put_rubric(corpus.select(annotators=()), rubric)
+        corpus = put_rubric(corpus.select(annotators=()), rubric, how)
     need_features(corpus)
     to_format = to_format or _format_of(out)
     writer_of(to_format)

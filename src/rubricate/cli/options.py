@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -16,6 +18,7 @@ from rubricate.errors import RubricateError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
     from rubricate.corpus import Corpus
+    from rubricate.formats.options import ReadLimits, ReadOptions
     from rubricate.formats.rubric import RubricFile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -76,10 +79,30 @@ rubric_option = click.option(
 
 
 def from_option(function: F) -> F:
-    """Add the options of reading: ``--from``, ``--columns``, ``--assign-case``, ``--limit``."""
+    """Add the options of reading: ``--from``, ``--columns``, ``--assign-case``, ``--limit``.
+
+    The command gets them as one value, ``how``.
+    """
+
+    @wraps(function)
+    def command(
+        *arguments: Any,
+        from_format: str | None,
+        columns: dict[str, str] | None,
+        assign_case: str | None,
+        limits: ReadLimits,
+        **named: Any,
+    ) -> Any:
+        from rubricate.formats.options import ReadOptions
+
+        how = ReadOptions(
+            format=from_format or "", limits=limits, columns=columns or {},
+            case=assign_case or "", tell=inform,
+        )  # fmt: skip
+        return function(*arguments, how=how, **named)
+
     limit = click.option(
-        "--limit", multiple=True, metavar="NAME=VALUE", expose_value=False,
-        callback=_put_limits_in_force,
+        "--limit", "limits", multiple=True, metavar="NAME=VALUE", callback=_parse_reading,
         help="Allow larger inputs than usual, e.g. cells=5000000. See the page on formats.",
     )  # fmt: skip
     named = click.option(
@@ -87,44 +110,24 @@ def from_option(function: F) -> F:
         help="Format of the input. Default: detect it.",
     )  # fmt: skip
     columns = click.option(
-        "--columns", metavar="NAME=COLUMN,...", expose_value=False, callback=_understand_columns,
+        "--columns", metavar="NAME=COLUMN,...", callback=_parse_reading,
         help="Names of the columns in a table of notes, e.g. id=student_id,text=note,case=station.",
     )  # fmt: skip
     case = click.option(
-        "--assign-case", cls=Option, formerly=["--case"], metavar="NAME", expose_value=False,
-        callback=_understand_case,
+        "--assign-case", cls=Option, formerly=["--case"], metavar="NAME",
         help="Assign this case to every note of a table or of a folder of texts. To choose notes "
         "of a case, use --where case=NAME.",
     )  # fmt: skip
-    return named(columns(case(limit(function))))
+    return cast(F, named(columns(case(limit(command)))))
 
 
-def _understand_columns(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    from rubricate.formats.notes import parse_columns, understood_as
+def _parse_reading(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    from rubricate.formats.options import parse_columns, parse_limits
 
     try:
-        columns = parse_columns(value) if value else {}
-    except RubricateError as error:
-        raise click.UsageError(str(error)) from error
-    told = understood_as(columns=columns, tell=inform)
-    context.with_resource(told)
-
-
-def _understand_case(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    from rubricate.formats.notes import understood_as
-
-    context.with_resource(understood_as(case=value or ""))
-
-
-def _put_limits_in_force(
-    context: click.Context, option: click.Parameter, value: tuple[str, ...]
-) -> None:
-    from rubricate.formats.limits import limits_in_force, parse_limits
-
-    if not value:
-        return
-    try:
-        context.with_resource(limits_in_force(parse_limits(value)))
+        if option.name == "limits":
+            return parse_limits(value)
+        return parse_columns(value) if value else None
     except RubricateError as error:
         raise click.UsageError(str(error)) from error
 
@@ -155,24 +158,24 @@ def report_option(task: str = "Write a page") -> Callable[[F], F]:
 
 def open_corpus(
     path: str,
+    how: ReadOptions | None = None,
     *,
-    from_format: str | None = None,
     where: Sequence[str] = (),
-    strict: bool = True,
-    like: Corpus | None = None,
     rubric: Path | None = None,
 ) -> Corpus:
     """Read the corpus a command was given, and keep the notes that ``where`` picks.
 
     The rubrics of a file take the place of its own.
     """
-    from rubricate.formats import read_corpus
+    from rubricate.formats import read_path
     from rubricate.formats.notes import keep_where
+    from rubricate.formats.options import USUAL_OPTIONS
     from rubricate.progress import shown_progress
 
+    how = how or USUAL_OPTIONS
     with shown_progress() as progress:
-        corpus = read_corpus(path, format=from_format, strict=strict, like=like, progress=progress)
-    return keep_where(corpus if rubric is None else put_rubric(corpus, rubric), where)
+        corpus = read_path(path, replace(how, progress=progress))
+    return keep_where(corpus if rubric is None else put_rubric(corpus, rubric, how), where)
 
 
 def keep_asked_cases(corpus: Corpus, where: Sequence[str]) -> Corpus:
@@ -181,11 +184,12 @@ def keep_asked_cases(corpus: Corpus, where: Sequence[str]) -> Corpus:
     return corpus.select(cases=list(cases)) if where else corpus
 
 
-def put_rubric(corpus: Corpus, path: Path) -> Corpus:
+def put_rubric(corpus: Corpus, path: Path, how: ReadOptions) -> Corpus:
     """Put the rubrics of a file in the place of the corpus's own."""
     from rubricate.formats.rubric import with_rubrics
 
-    return with_rubrics(corpus, open_rubric(path).for_cases(note.case for note in corpus.notes))
+    rubrics = open_rubric(path, how).for_cases(note.case for note in corpus.notes)
+    return with_rubrics(corpus, rubrics)
 
 
 def need_features(corpus: Corpus) -> None:
@@ -196,24 +200,24 @@ def need_features(corpus: Corpus) -> None:
         raise no_rubric()
 
 
-def open_rubric(path: Path) -> RubricFile:
+def open_rubric(path: Path, how: ReadOptions | None = None) -> RubricFile:
     """Read a rubric file, and say what a person should know about it."""
     from rubricate.formats.rubric import read_rubric_file
 
-    found = read_rubric_file(path)
+    found = read_rubric_file(path, limits=None if how is None else how.limits)
     inform(*found.notices)
     return found
 
 
 @contextmanager
-def swapped_told(notes: str, rubric: Path | None) -> Iterator[None]:
+def swapped_told(notes: str, rubric: Path | None, how: ReadOptions) -> Iterator[None]:
     """Say of notes and a rubric that cannot be read whether they were given for each other."""
     from rubricate.formats.rubric import read_like_each_other, swapped
 
     try:
         yield
     except RubricateError as error:
-        if rubric is not None and read_like_each_other(Path(notes), rubric):
+        if rubric is not None and read_like_each_other(Path(notes), rubric, how):
             raise click.UsageError(swapped(notes, str(rubric))) from error
         raise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +26,7 @@ from rubricate.outputs import check_output
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
+    from rubricate.formats.options import ReadOptions
     from rubricate.scoring import Policy
 
 EPILOG = """
@@ -79,7 +81,7 @@ def route_command(
     predicted_annotator: str | None,
     out: Path,
     where: Sequence[str],
-    from_format: str | None,
+    how: ReadOptions,
     seed: int,
     overwrite: bool,
 ) -> Answer:
@@ -89,14 +91,14 @@ def route_command(
     with a model that was not trained on them. Among the items that skip review, at most
     --max-error are wrong, with the given confidence.
     """
-    from rubricate.formats import read_corpus
+    from rubricate.formats import read_path
     from rubricate.scoring import RouteSettings, choose_policy, write_policy
     from rubricate.scoring.policy import POLICY
 
     check_output(out, POLICY, overwrite=overwrite)
     settings = RouteSettings(max_error, confidence, unit, tuning_share, per_feature, seed)
-    reference = open_corpus(reference_path, from_format=from_format, where=where)
-    predicted = read_corpus(predicted_path, like=reference)
+    reference = open_corpus(reference_path, how=how, where=where)
+    predicted = read_path(predicted_path, replace(how, format="", like=reference))
     if where:
         predicted = predicted.select(notes=lambda note: note.id in reference.note_index)
     with shown_progress() as progress:

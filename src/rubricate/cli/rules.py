@@ -88,9 +88,9 @@ def explain_command(note: Path, feature: str, matcher: str) -> Answer:
     NOTE is a file with the text of one note. The output contains words of the note.
     """
     from rubricate.effects.explain import explain as why
-    from rubricate.formats import limits
+    from rubricate.formats.reading import read_text
 
-    text = limits.read_text(note)
+    text = read_text(note)
     found = why(text, feature, matcher=matcher)
 
     def words(spans: tuple[tuple[int, int], ...]) -> str:

@@ -34,6 +34,7 @@ from rubricate.errors import RubricateError
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
+    from rubricate.formats.options import ReadOptions
     from rubricate.matchers import Matcher
     from rubricate.scoring import FinishedRun, ScoreSettings, UnsureRange
 
@@ -99,7 +100,7 @@ def score_command(
     no_report: bool,
     strict: bool,
     where: Sequence[str],
-    from_format: str | None,
+    how: ReadOptions,
     seed: int,
     overwrite: bool,
     accept_log: bool,
@@ -135,9 +136,9 @@ def score_command(
         unsure=_unsure_range(unsure),
         any_text=any_text,
     )
-    with swapped_told(notes_path, rubric):
-        source = open_notes(notes_path, format=from_format, where=where)
-        read = rubric and open_rubric(rubric)
+    with swapped_told(notes_path, rubric, how):
+        source = open_notes(notes_path, how=how, where=where)
+        read = rubric and open_rubric(rubric, how)
     report = None if no_report else ScoringReport(previous, policy)
     with _told_when_stopped(), shown_progress() as progress:
         run = score_notes(

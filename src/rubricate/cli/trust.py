@@ -46,6 +46,7 @@ from rubricate.display import counted, shown_p
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
+    from rubricate.formats.options import ReadOptions
     from rubricate.run import ScoredRun
     from rubricate.stats import Resampling
 
@@ -104,7 +105,7 @@ def leniency_command(
     run_folder: Path,
     reference: str,
     annotator: str | None,
-    from_format: str | None,
+    how: ReadOptions,
     where: Sequence[str],
     settings: Resampling,
     accept_edited: bool,
@@ -112,7 +113,7 @@ def leniency_command(
     """Compare the scores of RUN with the scores that people gave."""
     from rubricate.trust import measure_leniency
 
-    people = _reference(reference, annotator, from_format, where, totals=True)
+    people = _reference(reference, annotator, how, where, totals=True)
     with shown_progress() as progress:
         run = open_run(run_folder, accept_edited=accept_edited, progress=progress)
     found = measure_leniency(people, run, settings)
@@ -262,7 +263,7 @@ def fairness_command(
     overwrite: bool,
     reference: str | None,
     annotator: str | None,
-    from_format: str | None,
+    how: ReadOptions,
     where: Sequence[str],
     settings: Resampling,
     accept_edited: bool,
@@ -277,11 +278,11 @@ def fairness_command(
     check_report(report, overwrite=overwrite)
     if out is not None:
         check_output(out, GROUPS, overwrite=overwrite)
-    members = group_members(group, notes, groups)
-    clusters = group_members(cluster, notes, groups) if cluster else None
+    members = group_members(group, notes, groups, how)
+    clusters = group_members(cluster, notes, groups, how) if cluster else None
     people = None
     if reference:
-        people = _reference(reference, annotator, from_format, where, totals=False)
+        people = _reference(reference, annotator, how, where, totals=False)
     chosen = FairnessSettings(min_size, resampling=settings)
     with shown_progress() as progress:
         run = open_run(run_folder, accept_edited=accept_edited, progress=progress)
@@ -353,13 +354,13 @@ def duplicates_command(
     corpus_path: str,
     threshold: float,
     across_cases: bool,
-    from_format: str | None,
+    how: ReadOptions,
     where: Sequence[str],
 ) -> Answer:
     """Find identical and nearly identical notes of CORPUS, and print their ids."""
     from rubricate.trust import find_duplicates
 
-    notes = list(read_notes(corpus_path, from_format, where))
+    notes = list(read_notes(corpus_path, how, where))
     with shown_progress() as progress:
         clusters = find_duplicates(
             notes, threshold=threshold, same_case=not across_cases, progress=progress
@@ -388,7 +389,7 @@ def gaming_command(
     corpus_path: str,
     run_folder: Path | None,
     rubric: Path | None,
-    from_format: str | None,
+    how: ReadOptions,
     where: Sequence[str],
 ) -> Answer:
     """Flag notes of CORPUS that look written for the scorer.
@@ -401,7 +402,7 @@ def gaming_command(
     from rubricate.run import read_evidence
     from rubricate.trust import flag_notes
 
-    source = open_notes(corpus_path, format=from_format, where=where)
+    source = open_notes(corpus_path, how=how, where=where)
     rubrics = rubrics_for(source, rubric)
     read = with_only_case(source.notes(), rubrics)
     notes = [note for note in read if isinstance(note, Note)]
@@ -417,12 +418,12 @@ def gaming_command(
 
 
 def _reference(
-    path: str, annotator: str | None, from_format: str | None, where: Sequence[str], *, totals: bool
+    path: str, annotator: str | None, how: ReadOptions, where: Sequence[str], *, totals: bool
 ) -> ScoredRun:
     """Return the decisions of people; with ``totals`` also their scores, if there are any."""
     from rubricate.trust import run_of_corpus, run_of_scores
 
-    corpus = open_corpus(path, from_format=from_format, where=where)
+    corpus = open_corpus(path, how=how, where=where)
     if corpus.scores and (totals or not len(corpus.rows)):
         return run_of_scores(corpus, annotator)
     return run_of_corpus(corpus, annotator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.corpus import Note
+    from rubricate.formats.options import ReadOptions
     from rubricate.progress import Progress
     from rubricate.run import ScoredRun
     from rubricate.trust import Fairness, HistoryLine
@@ -152,7 +154,7 @@ def report_command(
     previous: Path | None,
     policy: Path | None,
     copy: Path | None,
-    from_format: str | None,
+    how: ReadOptions,
     where: Sequence[str],
     overwrite: bool,
     accept_edited: bool,
@@ -176,7 +178,7 @@ def report_command(
     with hold_folder(run_folder), shown_progress() as progress:
         page = write_scoring_report(
             run_folder,
-            read_notes(corpus_path, from_format, where),
+            read_notes(corpus_path, how, where),
             previous=previous,
             policy=policy,
             copy=copy,
@@ -226,17 +228,20 @@ def told_groups(fair: Fairness) -> Told:
 
 
 def read_notes(
-    path: str, from_format: str | None = None, where: Sequence[str] = ()
+    path: str, how: ReadOptions | None = None, where: Sequence[str] = ()
 ) -> Iterator[Note]:
     """Yield the notes of a corpus, a table or a folder of texts, as `score` reads them."""
     from rubricate.corpus import Note
     from rubricate.formats.notes import open_notes
+    from rubricate.formats.options import USUAL_OPTIONS
 
-    source = open_notes(path, format=from_format, where=where)
+    source = open_notes(path, how=how or USUAL_OPTIONS, where=where)
     return (note for note in source.notes() if isinstance(note, Note))
 
 
-def group_members(column: str, notes_path: str | None, table: Path | None) -> dict[str, str]:
+def group_members(
+    column: str, notes_path: str | None, table: Path | None, how: ReadOptions
+) -> dict[str, str]:
     """Return the group of each note, from a table or from the notes' metadata."""
     from rubricate.run import read_texts
     from rubricate.trust.fairness import groups_of_notes
@@ -248,4 +253,4 @@ def group_members(column: str, notes_path: str | None, table: Path | None) -> di
         raise click.UsageError(
             "Give --notes CORPUS or --groups FILE.csv, which name the group of each note."
         )
-    return groups_of_notes(list(read_notes(notes_path)), column)
+    return groups_of_notes(list(read_notes(notes_path, replace(how, format=""))), column)

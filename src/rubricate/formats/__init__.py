@@ -15,7 +15,7 @@ from rubricate.files import missing_path, whole_output
 from rubricate.formats.annotations import refuse_lone_surrogates
 from rubricate.formats.earlier import output_kind, refuse_judged
 from rubricate.formats.format import HOLDABLE, Format, Writer
-from rubricate.formats.limits import ReadLimits, limits_in_force
+from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
 from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
 
@@ -24,6 +24,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "ReadLimits",
+    "ReadOptions",
     "detect_format",
     "load_corpus",
     "read_corpus",
@@ -56,8 +57,8 @@ FORMATS = Registry(
         "doccano": "rubricate.formats.doccano:FORMAT",
         "datasets": "rubricate.formats.datasets:FORMAT",
         "fhir": "rubricate.formats.fhir:FORMAT",
-        "table": "rubricate.formats.notes.plain:TABLE",
-        "texts": "rubricate.formats.notes.plain:TEXTS",
+        "table": "rubricate.formats.plain_notes:TABLE",
+        "texts": "rubricate.formats.plain_notes:TEXTS",
     },
     group="rubricate.formats",
 )
@@ -97,10 +98,11 @@ _ENDINGS: Mapping[str, frozenset[str]] = {
 EMBEDDED = ("open-notes",)
 
 
-def detect_format(path: Path) -> str:
+def detect_format(path: Path, how: ReadOptions = USUAL_OPTIONS) -> str:
     r"""Return the name of the format a path looks like.
 
-    A path that does not exist, or looks like none, is an InputError.
+    A path that does not exist, or looks like none, is an InputError. A file of which columns are
+    given (`ReadOptions.columns`) is a table unless another format claims it.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "submission.csv"
@@ -115,14 +117,23 @@ def detect_format(path: Path) -> str:
         fits = path.is_dir() or ending in _ENDINGS.get(name, (ending,))
         if fits and FORMATS[name].looks_like(path):
             return name
+    from rubricate.formats.plain_notes import holds_texts, is_table_file
+
+    is_table = is_table_file(path)
+    if is_table and how.columns:
+        return "table"
     whole = next((n for n in FORMATS if path.is_file() and FORMATS[n].looks_like(path.parent)), "")
     if path.is_file() and not path.stat().st_size:
         raise InputError(f"{path}: the file is empty")
     if path.is_dir() and not any(path.iterdir()):
         raise InputError(f"{path}: the folder is empty")
     # No table is part of a folder of BRAT's, or of texts, that it happens to lie in.
-    if whole in ("", "texts", "brat") and (loose := _loosely(path)):
-        return loose
+    if whole in ("", "texts", "brat"):
+        # Its reader says what a table or a folder of texts lacks.
+        if is_table and ending != ".txt":
+            return "table"
+        if holds_texts(path):
+            return "texts"
     hint = f"It may be part of the {whole} corpus in its folder: give the folder. " if whole else ""
     raise InputError(
         f"{path}: cannot detect the file format. {hint}Name it with {option('--from')}: "
@@ -130,26 +141,18 @@ def detect_format(path: Path) -> str:
     )
 
 
-def _loosely(path: Path) -> str:
-    """Return the format of what is no other: its reader says what it needs."""
-    from rubricate.formats.notes import understanding_now
-    from rubricate.formats.notes.plain import holds_texts, is_table_file
-
-    if is_table_file(path) and (path.suffix.lower() != ".txt" or understanding_now().columns):
-        return "table"
-    return "texts" if holds_texts(path) else ""
-
-
-def choose_format(path: Path, name: str | None) -> Format:
+def choose_format(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Format:
     """Return the format named or found; InputError if nothing is there or options do not fit it."""
-    from rubricate.formats.notes import refuse_understanding
-
-    found = name or detect_format(path)
+    found = how.format or detect_format(path, how)
     chosen: Format = FORMATS[found]
     if not path.exists():
         raise missing_path(path, *EMBEDDED)
-    if found not in ("table", "texts"):
-        refuse_understanding(found)
+    if found not in ("table", "texts") and (how.columns or how.case):
+        raise ArgumentError(
+            f"{option('--columns')} and {option('--assign-case')} are for tables and folders of "
+            f"notes. This input has the format {found}, which names its own columns and "
+            "cases. Leave them out."
+        )
     return chosen
 
 
@@ -167,6 +170,8 @@ def read_corpus(
     *,
     format: str | None = None,  # noqa: A002
     strict: bool = True,
+    columns: Mapping[str, str] | None = None,
+    case: str = "",
     like: Corpus | None = None,
     limits: ReadLimits | None = None,
     progress: Progress = silent,
@@ -182,10 +187,14 @@ def read_corpus(
     strict : bool
         With False, annotations with wrong offsets or of another case's feature are kept as they
         stand, for checking and repair.
+    columns : mapping, optional
+        The column of a table of notes for each name, such as ``{"text": "note"}``.
+    case : str, optional
+        The case of all notes of a table or of a folder of texts.
     like : Corpus, optional
         The corpus a submission (which has no notes of its own) speaks of.
     limits : ReadLimits, optional
-        How large an input may be; those in force when not given.
+        How large an input may be; `ReadLimits` says what is usual.
     progress : Progress
         Told how far reading has come.
 
@@ -204,17 +213,20 @@ def read_corpus(
     >>> corpus.annotations("n1", "Fever", "annotator")[0].spans
     (Span(start=3, end=8),)
     """
+    how = ReadOptions(
+        format or "", strict, limits or USUAL_LIMITS, columns or {}, case, like, progress=progress
+    )
+    return read_path(path, how)
+
+
+def read_path(path: str | Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
+    """Read a corpus as `read_corpus` does, with its options as one value."""
     if is_embedded(path):
-        if format is not None:
-            _ = FORMATS[format]  # a name that is none is told here, too
+        if how.format:
+            _ = FORMATS[how.format]  # a name that is none is told here, too
         return load_corpus(str(path))
     place = Path(path)
-    chosen = choose_format(place, format)
-    with limits_in_force(limits):
-        if chosen.read_beside is not None and like is not None:
-            corpus = chosen.read_beside(place, like, strict=strict)
-        else:
-            corpus = chosen.read(place, strict=strict, progress=progress)
+    corpus = choose_format(place, how).read(place, how)
     refuse_lone_surrogates(corpus, place)
     return corpus
 
@@ -314,5 +326,5 @@ def load_corpus(name: str) -> Corpus:
 
     folder = files("rubricate") / "data" / name.replace("-", "_")
     with as_file(folder) as place:
-        corpus: Corpus = FORMATS["parquet"].read(place, strict=True)
+        corpus: Corpus = FORMATS["parquet"].read(place)
     return corpus

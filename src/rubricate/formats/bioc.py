@@ -26,7 +26,6 @@ from rubricate.formats.annotations import located_text
 from rubricate.formats.encoding import Json, first_value, is_real, parse_json, write_json
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
-from rubricate.formats.limits import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
 from rubricate.formats.marked_texts import (
     MarkedText,
     first_id,
@@ -37,6 +36,8 @@ from rubricate.formats.marked_texts import (
     scalars,
     span_pair,
 )
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 
@@ -49,9 +50,9 @@ _PARTS = {
 }  # fmt: skip
 
 
-def collection_from_xml(path: Path) -> Json:
+def collection_from_xml(path: Path, limits: ReadLimits = USUAL_LIMITS) -> Json:
     """Read a collection; InputError if the file is no sound XML, or has more than a DOCTYPE."""
-    content = read_whole(path)
+    content = read_whole(path, limits)
     unsafe = unsafe_xml(content, doctype=True)
     if unsafe is not None:
         raise InputError([Fault(unsafe, path)])
@@ -161,8 +162,9 @@ def _listed(value: Any, name: str) -> list[Any]:
 
 
 def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
-    if read_whole(path)[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-        collections = [(1, collection_from_xml(path))]
+    limits = faults.how.limits
+    if read_whole(path, limits)[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        collections = [(1, collection_from_xml(path, limits))]
     else:
         collections = list(read_values(path, faults))
     notes = (note for _, value in collections for note in _listed(value, "documents"))

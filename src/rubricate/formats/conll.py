@@ -20,7 +20,8 @@ from rubricate.errors import option
 from rubricate.formats.annotations import first_annotator
 from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import NO_CASE, Frame, id_to_name, name_to_id, read_frame, write_frame
-from rubricate.formats.limits import Faults, first_bytes, read_text
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults, first_bytes, read_text
 from rubricate.formats.token_labels import (
     CASE,
     PICO,
@@ -101,14 +102,14 @@ def _fields(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else [part for part in line.split(" ") if part]
 
 
-def read_conll(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_conll(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a CoNLL file; its one annotator judged every feature in every note.
 
     Tags lie on tokens, so there are no offsets that could be wrong: ``strict`` changes nothing.
     """
-    faults = Faults(path)
-    frame = read_frame(path, is_folder=False)
-    tagged = _read_lines(read_text(path), path.stem, faults)
+    faults = Faults(path, how)
+    frame = read_frame(path, is_folder=False, limits=how.limits)
+    tagged = _read_lines(read_text(path, how.limits), path.stem, faults)
     frame.check_notes(len(tagged), faults, need="lines of a token and its tag")
     first: dict[str, int] = {}
     for note in tagged:
@@ -119,7 +120,7 @@ def read_conll(path: Path, *, strict: bool = True, progress: Progress = silent) 
         for line, tag in zip(note.lines, note.tags, strict=True):
             _check_tag(tag, line, frame, faults)
     faults.raise_any()
-    return _build(tagged, frame, path.stem, progress)
+    return _build(tagged, frame, path.stem, how.progress)
 
 
 def _check_tag(tag: str, line: int, frame: Frame, faults: Faults) -> None:

@@ -18,8 +18,9 @@ from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.conll import is_numbered, unescape_space
 from rubricate.formats.format import Format
-from rubricate.formats.limits import Faults, first_bytes, read_text
-from rubricate.progress import Progress, silent, watched
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults, first_bytes, read_text
+from rubricate.progress import watched
 
 _SUFFIXES = {"", ".txt", ".conll", ".conllu", ".conllx", ".conll06", ".tab", ".tsv"}
 _NEW_NOTE = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*\S))?\s*")
@@ -75,14 +76,14 @@ def _columns(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else line.split(" ")
 
 
-def read_conllu(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_conllu(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read the texts of a file; nobody judged them, so ``strict`` changes nothing."""
-    faults = Faults(path)
-    notes = _read_notes(read_text(path), path.stem, faults)
+    faults = Faults(path, how)
+    notes = _read_notes(read_text(path, how.limits), path.stem, faults)
     if not any(note.sentences for note in notes):
         faults.add("there are no notes: need lines of a number, a token and more columns")
     builder = CorpusBuilder()
-    for note in watched(notes, progress, "reading notes", len(notes)):
+    for note in watched(notes, how.progress, "reading notes", len(notes)):
         if note.id in builder.notes:
             faults.add(f"note {note.id} was already given", line=note.line)
         else:

@@ -25,7 +25,6 @@ from rubricate.files import is_plain_name
 from rubricate.formats.encoding import Json, parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
-from rubricate.formats.limits import Faults, need_within, no_json, read_whole
 from rubricate.formats.marked_texts import (
     MarkedText,
     first_id,
@@ -35,20 +34,22 @@ from rubricate.formats.marked_texts import (
     scalars,
     span_items,
 )
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import Faults, no_json, read_whole
 from rubricate.progress import Progress, silent
 
 _DICTIONARY, _BATCH = 2, 3
 
 
-def read_arrow(path: Path) -> Any:
+def read_arrow(path: Path, limits: ReadLimits = USUAL_LIMITS) -> Any:
     """Return an Arrow stream as a polars table."""
     import polars as pl
 
     need_polars()
-    raw = read_whole(path)
+    raw = read_whole(path, limits)
     try:
         rows = _check(raw)
-        need_within("rows", rows, "the table has {} rows", path)
+        limits.check("rows", rows, "the table has {} rows", path)
         return pl.read_ipc_stream(raw)
     except InputError:
         raise
@@ -159,7 +160,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
     number = 0
     for place, split in _files(path, faults):
         try:
-            table = read_arrow(place)
+            table = read_arrow(place, faults.how.limits)
         except InputError as error:
             faults.found.extend(error.faults)
             continue
@@ -216,7 +217,7 @@ def _names(path: Path, faults: Faults, listed: Any) -> list[str]:
     if text is None:
         return []
     try:
-        names = listed(parse_json(text))
+        names = listed(parse_json(text, faults.how.limits))
         if all(isinstance(name, str) and is_plain_name(name) for name in names):
             return list(names)
     except json.JSONDecodeError as error:

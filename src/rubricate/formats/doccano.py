@@ -39,7 +39,6 @@ from rubricate.formats.frame import (
     name_to_id,
     write_frame,
 )
-from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Labelled,
     MarkedText,
@@ -49,6 +48,7 @@ from rubricate.formats.marked_texts import (
     scalars,
     span_pair,
 )
+from rubricate.formats.reading import Faults
 from rubricate.progress import Progress, silent
 from rubricate.rows import PlainAnnotation
 

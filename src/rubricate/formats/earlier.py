@@ -11,7 +11,8 @@ from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, RubricateError, listed
 from rubricate.formats.format import Format
 from rubricate.formats.frame import FRAME_NAME
-from rubricate.formats.limits import first_bytes
+from rubricate.formats.options import ReadOptions
+from rubricate.formats.reading import first_bytes
 from rubricate.outputs import Kind, foreign_files, is_empty
 from rubricate.rubric import SYSTEM
 
@@ -56,11 +57,12 @@ def refuse_judged(path: Path, format: Format, now: Path | None = None) -> None: 
     People may have gone on in what was written here. ``now`` is the new corpus; without it none of
     their judgements would be left. What a program marked may be replaced.
     """
-    if not path.exists() or is_empty(path) or format.read_beside is not None:
+    if not path.exists() or is_empty(path) or not format.has_notes:
         return
+    how = ReadOptions(strict=False)
     try:
-        old = format.read(path, strict=False)
-        new = None if now is None else format.read(now, strict=False)
+        old = format.read(path, how)
+        new = None if now is None else format.read(now, how)
     except (RubricateError, OSError) as error:
         raise ArgumentError(
             f"{path} is not replaced: whether people judged something in it cannot be read. "

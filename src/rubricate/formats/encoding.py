@@ -14,7 +14,8 @@ from typing import Any
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Score
 from rubricate.errors import Fault, InputError, shown
-from rubricate.formats.limits import limits_now, no_json, read_text
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import no_json, read_text
 from rubricate.rows import Contradiction, Detail
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
@@ -29,7 +30,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def parse_json(text: str, *, halves: bool = False) -> Any:
+def parse_json(text: str, limits: ReadLimits = USUAL_LIMITS, *, halves: bool = False) -> Any:
     r"""Return the value of a JSON text; `json.JSONDecodeError` for all that is wrong with it.
 
     That is also what the parser takes and nobody could use: more levels than the limit ``depth``,
@@ -42,7 +43,7 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     Traceback (most recent call last):
     json.decoder.JSONDecodeError: half a surrogate pair: line 1 column 3 (char 2)
     """
-    depth = limits_now().depth
+    depth = limits.depth
     if text.count("[") + text.count("{") > depth and _is_deeper(text, depth):
         raise json.JSONDecodeError(f"more than {depth} levels (raise the limit: depth)", text, 0)
     try:
@@ -62,10 +63,10 @@ def parse_json(text: str, *, halves: bool = False) -> Any:
     return value
 
 
-def read_json(path: Path) -> Json:
+def read_json(path: Path, limits: ReadLimits = USUAL_LIMITS) -> Json:
     """Return the JSON object in a file; InputError, with its line, if there is none."""
     try:
-        value = parse_json(read_text(path))
+        value = parse_json(read_text(path, limits), limits)
     except json.JSONDecodeError as error:
         raise InputError([Fault(no_json(error), path, error.lineno)]) from None
     if not isinstance(value, dict):

@@ -19,9 +19,10 @@ from rubricate.errors import shown
 from rubricate.formats.encoding import first_value
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame
-from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import MarkedText, build_corpus, read_values
-from rubricate.progress import Progress, silent, watched
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults
+from rubricate.progress import watched
 from rubricate.rubric import Scalar
 
 _NOTE = "DocumentReference"
@@ -48,10 +49,10 @@ def _resources(value: Any) -> Iterator[Any]:
         yield entry.get("resource") if isinstance(entry, dict) else None
 
 
-def read_fhir(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_fhir(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read all notes of a file; nobody judged them, so ``strict`` changes nothing."""
-    faults = Faults(path, unit="value")
-    found = watched(_notes(path, faults), progress, "reading notes")
+    faults = Faults(path, how, unit="value")
+    found = watched(_notes(path, faults), how.progress, "reading notes")
     return build_corpus(found, Frame(), faults, need=_NEED)
 
 

@@ -14,7 +14,8 @@ from rubricate.arrays import F32, I64, Bools
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, shown
 from rubricate.formats.encoding import Head
-from rubricate.formats.limits import Faults
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults
 from rubricate.formats.tables import is_plain_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Rows, ranges
@@ -196,22 +197,18 @@ def _known(column: F32 | None) -> int:
 
 
 class Reader(Protocol):
-    """Reads a corpus.
+    """Reads a corpus."""
 
-    With ``strict`` false, annotations whose offsets or case are wrong are kept as they stand, so
-    that they can be checked and repaired; everything else that is wrong still raises.
-    """
-
-    def __call__(self, path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+    def __call__(self, path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
         """Read the corpus at this path."""
         ...
 
 
-class BesideReader(Protocol):
-    """Reads a corpus whose notes and rubrics are those of another one."""
+class NoteOpener(Protocol):
+    """Opens a corpus for reading one note at a time."""
 
-    def __call__(self, path: Path, like: Corpus, *, strict: bool = True) -> Corpus:
-        """Read what the file at this path says about the notes of ``like``."""
+    def __call__(self, path: Path, how: ReadOptions = USUAL_OPTIONS) -> NoteStream:
+        """Return the notes at this path, to be read as often as needed."""
         ...
 
 
@@ -293,7 +290,7 @@ class Format:
     ``holds``: what survives writing (names from `rubricate.formats.format.HOLDABLE`).
     ``count_more``: counts losses that only the format itself can see, such as annotations that cut
     a token.
-    ``read_beside``: reads a file that has no notes of its own beside the corpus it speaks of.
+    ``has_notes``: false for files about the notes of another corpus (`ReadOptions.like`).
     ``stream``: opens a path for reading one note at a time; without it, notes are read whole.
     ``made``: patterns of the files in a folder of this format, beside its frame; empty where it is
     one file.
@@ -308,8 +305,8 @@ class Format:
     write: Writer | None = None
     holds: frozenset[str] = frozenset()
     count_more: Callable[[Corpus], Mapping[str, int]] | None = None
-    read_beside: BesideReader | None = None
-    stream: Callable[[Path], NoteStream] | None = None
+    has_notes: bool = True
+    stream: NoteOpener | None = None
     made: frozenset[str] = frozenset()
     needs_trust: bool = False
 

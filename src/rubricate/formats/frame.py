@@ -31,7 +31,8 @@ from rubricate.formats.encoding import (
     write_json,
 )
 from rubricate.formats.format import foreign_rows
-from rubricate.formats.limits import Faults, no_json, read_text, refuse_link
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import Faults, no_json, read_text, refuse_link
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
@@ -263,7 +264,7 @@ def _partly_judged(corpus: Corpus) -> dict[str, dict[str, list[str]]]:
     return partial
 
 
-def read_frame(path: Path, *, is_folder: bool) -> Frame:
+def read_frame(path: Path, *, is_folder: bool, limits: ReadLimits = USUAL_LIMITS) -> Frame:
     """Read the frame beside ``path``; an absent one is an empty frame."""
     place = frame_path(path, is_folder=is_folder)
     if not place.exists():
@@ -272,7 +273,7 @@ def read_frame(path: Path, *, is_folder: bool) -> Frame:
         refuse_link(place, path)
     hint = "Correct it, delete it to read the files without it, or convert again from the source."
     try:
-        return _frame(parse_json(read_text(place)))
+        return _frame(parse_json(read_text(place, limits), limits))
     except InputError:
         raise
     except json.JSONDecodeError as error:

@@ -24,8 +24,9 @@ from rubricate.formats.encoding import (
     parse_json,
 )
 from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
-from rubricate.formats.limits import Faults, first_bytes, no_json, read_text
 from rubricate.formats.marked_texts import parse_lines
+from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
+from rubricate.formats.reading import Faults, first_bytes, no_json, read_text
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import Contradiction
 
@@ -86,11 +87,11 @@ def _row_to_json(corpus: Corpus, row: int) -> Any:
     return {**known, "annotations": annotations} if known else annotations
 
 
-def read_jsonl(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_jsonl(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a corpus written by `write_jsonl`."""
-    faults = Faults(path, strict=strict)
+    faults = Faults(path, how)
     values: list[tuple[int, Json]] = []
-    for number, value in parse_lines(read_text(path), faults):
+    for number, value in parse_lines(read_text(path, how.limits), faults):
         if isinstance(value, dict):
             values.append((number, value))
         else:
@@ -103,7 +104,7 @@ def read_jsonl(path: Path, *, strict: bool = True, progress: Progress = silent) 
     except ValueError as error:
         faults.add(f"not a valid head: {error}", line=1)
         faults.raise_any()
-    for number, value in watched(values[1:], progress, "reading notes", len(values) - 1):
+    for number, value in watched(values[1:], how.progress, "reading notes", len(values) - 1):
         try:
             _read_note(builder, value, number, faults)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -206,7 +207,7 @@ def _spans(value: Any) -> list[tuple[int, int]]:
     return [(start, end) for start, end in value]
 
 
-def stream_jsonl(path: Path) -> NoteStream:
+def stream_jsonl(path: Path, how: ReadOptions = USUAL_OPTIONS) -> NoteStream:
     """Open a file for reading one note at a time; a line that is no note becomes `Unreadable`."""
     try:
         with path.open("rb") as stream:
@@ -214,7 +215,7 @@ def stream_jsonl(path: Path) -> NoteStream:
     except OSError as error:
         raise InputError([Fault(f"cannot be read: {error.strerror}", path)]) from error
     try:
-        head = parse_json(first.decode())
+        head = parse_json(first.decode(), how.limits)
         if not isinstance(head, dict) or head.get("rubricate") != VERSION:
             raise ValueError(f'"rubricate" must be {VERSION}')
         rubrics = head_from_json(head).rubrics
@@ -224,15 +225,15 @@ def stream_jsonl(path: Path) -> NoteStream:
         raise InputError([Fault(no_json(error), path, 1)]) from None
     except ValueError as error:
         raise InputError([Fault(f"not a valid head: {error}", path, 1)]) from None
-    return NoteStream(rubrics, lambda: _stream_notes(path))
+    return NoteStream(rubrics, lambda: _stream_notes(path, how.limits))
 
 
-def _stream_notes(path: Path) -> Iterator[Note | Unreadable]:
+def _stream_notes(path: Path, limits: ReadLimits) -> Iterator[Note | Unreadable]:
     with path.open("rb") as stream:
         stream.readline(LONGEST_LINE)
         for number, line in enumerate(_stream_lines(stream), start=2):
             if line is None or line.strip():
-                yield _note_of_line(line, number)
+                yield _note_of_line(line, number, limits)
 
 
 def _stream_lines(stream: BinaryIO) -> Iterator[bytes | None]:
@@ -246,12 +247,12 @@ def _stream_lines(stream: BinaryIO) -> Iterator[bytes | None]:
             yield line
 
 
-def _note_of_line(line: bytes | None, number: int) -> Note | Unreadable:
+def _note_of_line(line: bytes | None, number: int, limits: ReadLimits) -> Note | Unreadable:
     name = f"line {number}"
     if line is None:
         return Unreadable(name, "", f"the line has more than {LONGEST_LINE:,} bytes")
     try:
-        value = parse_json(line.decode())
+        value = parse_json(line.decode(), limits)
     except UnicodeDecodeError:
         return Unreadable(name, "", "the line is not UTF-8")
     except ValueError as error:

@@ -13,8 +13,9 @@ from rubricate.formats.annotations import LARGEST
 from rubricate.formats.encoding import Json, has_half, parse_json
 from rubricate.formats.format import Reader
 from rubricate.formats.frame import Frame, feature_labels, read_frame
-from rubricate.formats.limits import Faults, no_json, read_text
-from rubricate.progress import Progress, silent, watched
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults, no_json, read_text
+from rubricate.progress import Progress, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature, Metadata, Scalar
 
@@ -54,10 +55,10 @@ def marked_reader(
 ) -> Reader:
     """Return the reader of a format from what yields its marked texts and collects faults."""
 
-    def read(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-        faults = Faults(path, unit=unit, strict=strict)
-        frame = read_frame(path, is_folder=path.is_dir())
-        found = watched(marked(path, frame, faults), progress, label)
+    def read(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
+        faults = Faults(path, how, unit=unit)
+        frame = read_frame(path, is_folder=path.is_dir(), limits=how.limits)
+        found = watched(marked(path, frame, faults), how.progress, label)
         return build_corpus(found, frame, faults, need=need)
 
     return read
@@ -224,7 +225,7 @@ def parse_lines(source: str, faults: Faults, *, halves: bool = False) -> Iterato
     for number, line in enumerate(source.split("\n"), start=1):
         if line.strip():
             try:
-                yield number, parse_json(line, halves=halves)
+                yield number, parse_json(line, faults.how.limits, halves=halves)
             except ValueError as error:
                 faults.add(no_json(error), line=number)
 
@@ -234,9 +235,10 @@ def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
 
     What is wrong goes into ``faults``: values by their number, lines by theirs.
     """
-    source = read_text(path)
+    limits = faults.how.limits
+    source = read_text(path, limits)
     try:
-        whole = parse_json(source, halves=True)
+        whole = parse_json(source, limits, halves=True)
         # A list that begins with a text is one value: spaCy's pair of a text and its spans.
         several = isinstance(whole, list) and not (whole and isinstance(whole[0], str))
         values = list(enumerate(whole if several else [whole], start=1))

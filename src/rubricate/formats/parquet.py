@@ -25,8 +25,9 @@ from rubricate.formats.encoding import (
     write_json,
 )
 from rubricate.formats.format import HOLDABLE, Format
-from rubricate.formats.limits import Faults, refuse_link
+from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
 from rubricate.formats.parquet_table import Kind, read_table
+from rubricate.formats.reading import Faults, refuse_link
 from rubricate.progress import Progress, silent
 from rubricate.rows import Rows
 from rubricate.rubric import NO_METADATA, Metadata
@@ -106,21 +107,21 @@ def _to_column(size: int, values: Mapping[int, Any]) -> list[str | None]:
     return [_dumped(values.get(i)) for i in range(size)]
 
 
-def read_parquet(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_parquet(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a corpus written by `write_parquet`."""
-    head, tables = _read_head(path / HEAD), _read_tables(path)
+    head, tables = _read_head(path / HEAD, how.limits), _read_tables(path, how.limits)
     try:
-        corpus = _corpus(head, tables)
+        corpus = _corpus(head, tables, how.limits)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = "the tables lack what they should hold; convert again from the source"
         raise InputError([Fault(message, path)]) from error
-    _check(corpus, Faults(path, unit="row", strict=strict))
+    _check(corpus, Faults(path, how, unit="row"))
     return corpus
 
 
-def _read_head(path: Path) -> Head:
+def _read_head(path: Path, limits: ReadLimits) -> Head:
     refuse_link(path, path.parent)
-    value = read_json(path)
+    value = read_json(path, limits)
     if value.get("rubricate_parquet") != VERSION:
         raise InputError([Fault(f'need a head with "rubricate_parquet": {VERSION}', path)])
     try:
@@ -129,27 +130,29 @@ def _read_head(path: Path) -> Head:
         raise InputError([Fault(f"not a valid head: {error}", path)]) from error
 
 
-def _read_tables(path: Path) -> dict[str, pl.DataFrame]:
+def _read_tables(path: Path, limits: ReadLimits) -> dict[str, pl.DataFrame]:
     faults, tables = Faults(path), {}
     for name, columns in _COLUMNS.items():
         place = path / f"{name}.parquet"
         try:
             refuse_link(place, path)
-            tables[name] = read_table(place, columns, _MORE.get(name, {}))
+            tables[name] = read_table(place, columns, _MORE.get(name, {}), limits=limits)
         except InputError as error:
             faults.found.extend(error.faults)
     faults.raise_any()
     return tables
 
 
-def _corpus(head: Head, tables: Mapping[str, pl.DataFrame]) -> Corpus:
+def _corpus(head: Head, tables: Mapping[str, pl.DataFrame], limits: ReadLimits) -> Corpus:
     notes, rows, annotations, spans = tables.values()
     known: dict[str | None, Metadata] = {None: NO_METADATA}  # equal metadata is made once
     for text in notes["metadata"].unique():
         if text is not None:
-            known[text] = metadata_from_json(parse_json(text))
-    details = {i: detail_from_json(value) for i, value in _filled(annotations, "detail")}
-    said = {i: contradiction_from_json(value) for i, value in _filled(rows, "contradiction")}
+            known[text] = metadata_from_json(parse_json(text, limits))
+    details = {i: detail_from_json(value) for i, value in _filled(annotations, "detail", limits)}
+    said = {
+        i: contradiction_from_json(value) for i, value in _filled(rows, "contradiction", limits)
+    }
     return Corpus(
         notes=tuple(
             Note(i, c, t, known[m])
@@ -177,11 +180,11 @@ def _corpus(head: Head, tables: Mapping[str, pl.DataFrame]) -> Corpus:
     )
 
 
-def _filled(table: Any, name: str) -> Iterator[tuple[int, Any]]:
+def _filled(table: Any, name: str, limits: ReadLimits) -> Iterator[tuple[int, Any]]:
     """Yield the rows of an optional column that have a value."""
     for i, text in enumerate(table[name] if name in table.columns else ()):
         if text is not None:
-            yield i, parse_json(text)
+            yield i, parse_json(text, limits)
 
 
 def _pointers(counts: Any) -> Any:
@@ -213,7 +216,7 @@ def _check(corpus: Corpus, faults: Faults) -> None:
     known = np.zeros(0) if rows.probability is None else rows.probability
     if ((known < 0) | (known > 1)).any():
         faults.add("rows.parquet: column 'probability' goes from 0 to 1")
-    if faults.strict:
+    if faults.how.strict:
         if (np.diff(rows.first_span) < 1).any():
             faults.add("annotations.parquet: column 'n_spans' must be 1 or more")
         length = np.array([len(n.text) for n in corpus.notes], dtype=np.int64)

@@ -11,12 +11,18 @@ from typing import Any, Literal
 
 from rubricate.batch import need_polars
 from rubricate.errors import Fault, InputError
-from rubricate.formats.limits import need_within
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
 
 Kind = Literal["text", "text or null", "whole number", "number"]
 
 
-def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind] = {}) -> Any:
+def read_table(
+    path: Path,
+    columns: Mapping[str, Kind],
+    more: Mapping[str, Kind] = {},
+    *,
+    limits: ReadLimits = USUAL_LIMITS,
+) -> Any:
     """Return a Parquet file as a polars table that has these columns, and maybe ``more``."""
     import polars as pl
 
@@ -24,7 +30,7 @@ def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind]
     try:
         if not path.is_file():  # also a pipe, which would be waited for
             raise OSError
-        check_parquet(path)
+        check_parquet(path, limits)
         # Polars takes no path that is not UTF-8; an open file may have any name.
         with path.open("rb") as stream:
             table = pl.read_parquet(stream)
@@ -38,7 +44,7 @@ def read_table(path: Path, columns: Mapping[str, Kind], more: Mapping[str, Kind]
         for column in table.iter_columns()
         if column.dtype == pl.String
     )
-    need_within("unpacked_bytes", n_bytes, "the texts of the table have {} bytes", path)
+    limits.check("unpacked_bytes", n_bytes, "the texts of the table have {} bytes", path)
     faults = []
     for name, kind in {**columns, **more}.items():
         if name in table.columns and not _is_kind(table[name], kind):
@@ -69,7 +75,7 @@ _CELL = 4
 _DELTA_TEXTS = 7
 
 
-def check_parquet(path: Path) -> None:
+def check_parquet(path: Path, limits: ReadLimits = USUAL_LIMITS) -> None:
     """Raise InputError if a Parquet file becomes too large; broken ones pass.
 
     What the footer says need not be so: each page of a column says how large it becomes, and the
@@ -83,9 +89,9 @@ def check_parquet(path: Path) -> None:
             sizes = _Thrift(raw, len(raw) - 8 - length).sizes()
     except (IndexError, OverflowError, RecursionError, ValueError, struct.error):
         return
-    need_within("rows", sizes.rows, "the table has {} rows", path)
+    limits.check("rows", sizes.rows, "the table has {} rows", path)
     unpacked = max(sizes.stated, sizes.pages, sizes.cells * _CELL)
-    need_within("unpacked_bytes", unpacked, "the table has {} bytes when unpacked", path)
+    limits.check("unpacked_bytes", unpacked, "the table has {} bytes when unpacked", path)
     if sizes.any_length:
         message = "a column is encoded as DELTA_BYTE_ARRAY, which may become any size"
         raise InputError([Fault(f"{message}: write the table with another encoding", path)])

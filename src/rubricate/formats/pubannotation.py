@@ -17,7 +17,6 @@ from rubricate.corpus import Corpus
 from rubricate.formats.encoding import Json, first_value
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import FRAME_NAME, Frame, id_to_name, name_to_id, write_frame
-from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Labelled,
     MarkedText,
@@ -27,6 +26,7 @@ from rubricate.formats.marked_texts import (
     read_values,
     span_pair,
 )
+from rubricate.formats.reading import Faults
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 

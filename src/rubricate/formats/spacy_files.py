@@ -40,7 +40,6 @@ from rubricate.formats.annotations import has_lone_surrogate, refuse_outside
 from rubricate.formats.encoding import Json, first_value
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
-from rubricate.formats.limits import Faults, first_bytes, limits_now, need_within, read_whole
 from rubricate.formats.marked_texts import (
     MarkedText,
     build_corpus,
@@ -53,6 +52,8 @@ from rubricate.formats.marked_texts import (
     scalars,
     span_items,
 )
+from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
+from rubricate.formats.reading import Faults, first_bytes, read_whole
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 
@@ -80,28 +81,28 @@ def looks_like_docbin(path: Path) -> bool:
         return stream.read(1) == b"\x78"
 
 
-def read_docbin(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_docbin(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read the texts of a DocBin with their spans."""
     spacy = _require_spacy()
-    faults = Faults(path, unit="text", strict=strict)
-    frame = read_frame(path, is_folder=False)
-    raw = read_whole(path)
-    _check_unpacked(raw, path)
+    faults = Faults(path, how, unit="text")
+    frame = read_frame(path, is_folder=False, limits=how.limits)
+    raw = read_whole(path, how.limits)
+    _check_unpacked(raw, path, how.limits)
     try:
         texts = list(spacy.tokens.DocBin().from_bytes(raw).get_docs(spacy.blank("xx").vocab))
     except Exception:  # spaCy raises whatever broke; its words may quote the text
         raise InputError([Fault("not a readable DocBin of spaCy", path)]) from None
-    found = watched(_marked(texts, frame, faults), progress, "reading notes", len(texts))
+    found = watched(_marked(texts, frame, faults), how.progress, "reading notes", len(texts))
     return build_corpus(found, frame, faults, need=_NEED)
 
 
-def _check_unpacked(raw: bytes, path: Path) -> None:
+def _check_unpacked(raw: bytes, path: Path, limits: ReadLimits) -> None:
     try:
-        allowed = limits_now().unpacked_bytes
+        allowed = limits.unpacked_bytes
         unpacked = len(zlib.decompressobj().decompress(raw, allowed + 1))
     except zlib.error:
         raise InputError([Fault("not a readable DocBin of spaCy", path)]) from None
-    need_within("unpacked_bytes", unpacked, "the file has {} bytes or more when unpacked", path)
+    limits.check("unpacked_bytes", unpacked, "the file has {} bytes or more when unpacked", path)
 
 
 def _marked(texts: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedText]:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubricate.errors import Fault, InputError, MissingExtraError, listed
 from rubricate.formats.annotations import has_lone_surrogate
-from rubricate.formats.limits import check_archive, need_within, read_whole
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import check_archive, read_whole
 from rubricate.formats.tables import number_rows
 
 if TYPE_CHECKING:
@@ -187,15 +188,15 @@ class SheetRows(NamedTuple):
     unseen: tuple[str, ...] = ()
 
 
-def read_sheets(path: Path) -> tuple[list[SheetRows], list[str]]:
+def read_sheets(path: Path, limits: ReadLimits = USUAL_LIMITS) -> tuple[list[SheetRows], list[str]]:
     """Return the sheets of a workbook that hold something, and the names of the hidden ones."""
-    shown_book, stored_book = _open_workbook(path)
+    shown_book, stored_book = _open_workbook(path, limits)
     sheets, hidden = [], []
     for shown, stored in zip(shown_book.worksheets, stored_book.worksheets, strict=True):
         if shown.sheet_state != "visible":
             hidden.append(shown.title)
             continue
-        _check_extent(shown, path)
+        _check_extent(shown, path, limits)
         pairs = zip(shown.iter_rows(), stored.iter_rows(), strict=True)
         rows = [
             (number, [_cell_text(*pair) for pair in zip(*both, strict=True)])
@@ -232,14 +233,14 @@ def _unseen(sheet: Worksheet, rows: Sequence[int]) -> Iterator[str]:
             yield f"{said}. Delete what shall not count"
 
 
-def _open_workbook(path: Path) -> tuple[Any, Any]:
+def _open_workbook(path: Path, limits: ReadLimits) -> tuple[Any, Any]:
     """Return the workbook twice: with its formulas, and with the values they last had."""
     try:
         import openpyxl
     except ImportError:
         raise MissingExtraError("Excel files") from None
-    raw = read_whole(path)
-    _check_workbook(raw, path)
+    raw = read_whole(path, limits)
+    _check_workbook(raw, path, limits)
     try:
         with warnings.catch_warnings():
             # openpyxl warns of drawings and validations it leaves out; we read cells only.
@@ -254,31 +255,31 @@ def _open_workbook(path: Path) -> tuple[Any, Any]:
         raise InputError([Fault(f"not an Excel workbook (.xlsx). {hint}", path)]) from None
 
 
-def _check_workbook(raw: bytes, path: Path) -> None:
+def _check_workbook(raw: bytes, path: Path, limits: ReadLimits) -> None:
     """Refuse a workbook that would fill the memory; what is no archive is refused later."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            check_archive(archive, path)
+            check_archive(archive, path, limits)
             for name in archive.namelist():
                 if name.startswith("xl/worksheets/"):
                     n_cells = 0
                     with archive.open(name) as stream:
                         while chunk := stream.read(1 << 20):
                             n_cells += len(_CELL.findall(chunk))
-                    need_within("cells", n_cells, "a sheet has {} cells", path)
+                    limits.check("cells", n_cells, "a sheet has {} cells", path)
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, ValueError):
         return
 
 
-def _check_extent(sheet: Worksheet, path: Path) -> None:
+def _check_extent(sheet: Worksheet, path: Path, limits: ReadLimits) -> None:
     """Refuse a sheet with a far cell: all cells up to it would be looked at."""
     place = f"sheet {sheet.title!r} goes to row {sheet.max_row:,}, column {sheet.max_column:,}"
     what = f"{place}: {{}} cells. Delete what stands outside the table"
-    need_within("cells", sheet.max_row * sheet.max_column, what, path)
+    limits.check("cells", sheet.max_row * sheet.max_column, what, path)
     for area in sheet.merged_cells.ranges:
-        need_within("cells", int(area.size["rows"] * area.size["columns"]), what, path)
+        limits.check("cells", int(area.size["rows"] * area.size["columns"]), what, path)
 
 
 def _cell_text(shown: Cell, stored: Cell) -> str:

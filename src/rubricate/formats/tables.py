@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rubricate.batch import lacks_polars
-from rubricate.formats.limits import Faults, need_within, read_text
+from rubricate.formats.reading import Faults, read_text
 from rubricate.rubric import Scalar
 
 #: Whole numbers of more digits are refused: no id and no offset needs them.
@@ -175,7 +175,7 @@ def _read_fast(path: Path, faults: Faults) -> CsvTable | None:
 
     if not path.is_file() or lacks_polars():
         return None
-    need_within("file_bytes", path.stat().st_size, "the file has {} bytes", path)
+    faults.how.limits.check("file_bytes", path.stat().st_size, "the file has {} bytes", path)
     try:
         # Without a header of its own polars gives columns of one name several names.
         # Of an open file, whose name need not be UTF-8.
@@ -201,7 +201,7 @@ def _read_fast(path: Path, faults: Faults) -> CsvTable | None:
 
 def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | None:
     csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
-    rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    rows = csv.reader(io.StringIO(read_text(path, faults.how.limits), newline=""), strict=True)
     lines: list[int] = []
     try:
         header = next(rows, None)

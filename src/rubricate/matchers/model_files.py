@@ -15,7 +15,7 @@ from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, RubricateError, shown
 from rubricate.formats.encoding import Json, read_json, write_json
-from rubricate.formats.limits import read_text
+from rubricate.formats.reading import read_text
 from rubricate.outputs import Kind, foreign_files
 from rubricate.rubric import Feature
 

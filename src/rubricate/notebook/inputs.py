@@ -11,8 +11,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import LONGEST_SHOWN, ArgumentError, InputError
 from rubricate.files import near_paths, shown_path
 from rubricate.formats import EMBEDDED, is_embedded, read_corpus
-from rubricate.formats.limits import Faults
-from rubricate.formats.notes import understood_as
+from rubricate.formats.reading import Faults
 from rubricate.formats.rubric import RubricFile, file_of, read_rubric_file, with_rubrics
 from rubricate.formats.rubric.records import Records
 from rubricate.formats.rubric.school_tables import SchoolTable, add_table
@@ -69,8 +68,7 @@ def _notes(notes: Notes, columns: Mapping[str, str] | None, case: str) -> Corpus
         return notes
     if isinstance(notes, str | Path):
         need_there(str(notes))
-        with understood_as(columns=columns, case=case):
-            return read_corpus(notes)
+        return read_corpus(notes, columns=columns, case=case)
     if is_frame(notes):
         return Corpus.from_frame(cast(Frame, notes), columns=columns, case=case)
     by_id = isinstance(notes, Mapping)

@@ -29,7 +29,8 @@ from rubricate.corpus import Corpus, Note
 from rubricate.display import table_html
 from rubricate.errors import UnknownNameError
 from rubricate.files import whole_output
-from rubricate.formats.notes import NoteSource, open_notes, understood_as
+from rubricate.formats.notes import NoteSource, open_notes
+from rubricate.formats.options import ReadOptions
 from rubricate.frames import frame_kind, frame_like
 from rubricate.learning import FOLDS, compare_fitted, refuse_worse
 from rubricate.matchers import (
@@ -167,8 +168,7 @@ def score(
     refuse_matcher_of_model(matcher, model)
     if isinstance(notes, str | Path):
         need_there(str(notes))
-        with understood_as(columns=columns, case=case):
-            source = open_notes(notes)
+        source = open_notes(notes, how=ReadOptions(columns=columns or {}, case=case))
     else:
         source = open_notes(as_corpus(notes, columns=columns, case=case))
     chosen = settings or ScoreSettings()

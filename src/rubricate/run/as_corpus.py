@@ -11,7 +11,8 @@ from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.encoding import Json
 from rubricate.formats.format import Format
-from rubricate.progress import Progress, silent, watched
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.progress import watched
 from rubricate.rubric import HUMAN, NO_FLOOR, SYSTEM, Feature, Metadata, Rubric
 from rubricate.run.folder import check_log
 from rubricate.run.reading import ITEMS, SCORES
@@ -38,7 +39,7 @@ def looks_like_run(path: Path) -> bool:
     return path.is_dir() and (path / RUN).is_file() and (path / SCORES).is_file()
 
 
-def read_run_corpus(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_run_corpus(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read the notes, rubric and decisions of a run.
 
     Each person who decided is an annotator of the group ``human``, the matcher one of the group
@@ -55,7 +56,7 @@ def read_run_corpus(path: Path, *, strict: bool = True, progress: Progress = sil
     decided: dict[str, list[Correction]] = {}
     machine: dict[str, Json] = {}
     matcher = ""
-    for entry in watched(read_log(path), progress, "reading decisions"):
+    for entry in watched(read_log(path), how.progress, "reading decisions"):
         if entry["kind"] == "run":
             matcher = entry["matcher"]
         elif entry["kind"] == "machine":

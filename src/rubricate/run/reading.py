@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64, I64, Bools
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.formats.tables import number_rows
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature

@@ -11,7 +11,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from rubricate.errors import ArgumentError, InputError
 from rubricate.formats.format import same_ids
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.formats.tables import guarded, number_rows, unguarded
 from rubricate.run.results import CounterEvidence, ItemResult, NoteResult
 from rubricate.spans import fragments_text, spans_text

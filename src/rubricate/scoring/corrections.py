@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rubricate.errors import ArgumentError, Fault, did_you_mean, shown
-from rubricate.formats.limits import Faults, read_whole
+from rubricate.formats.options import USUAL_OPTIONS
+from rubricate.formats.reading import Faults, read_whole
 from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
 from rubricate.formats.tables import unguarded, write_sheet
 from rubricate.rubric import CONTRADICTED, STATED, Feature, Rubric, folded
@@ -93,7 +94,7 @@ def _tables(
     if path.suffix.lower() in (".xlsx", ".xlsm"):
         sheets = [
             (find_header([row for _, row in sheet.rows], _is_known), sheet.rows)
-            for sheet in read_sheets(path)[0]
+            for sheet in read_sheets(path, faults.how.limits)[0]
         ]
         tables = [(*map(_name, rows[at][1]),) for at, rows in sheets if rows]
         wanted = [i for i, names in enumerate(tables) if {"note", "feature"} <= set(names)]
@@ -104,7 +105,7 @@ def _tables(
             faults.add("the workbook is empty")
         return
     form = find_csv_form(path, _is_known)
-    text = read_whole(path).decode(form.encoding, errors="replace")
+    text = read_whole(path, faults.how.limits).decode(form.encoding, errors="replace")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.delimiter, strict=True)
     try:
         rows = list(form.number(reader))
@@ -345,7 +346,7 @@ def read_corrections(
                 one = logged_correction(entry)
                 decisions.append(HandedIn(one, about=entry["about"], logged=True))
     if place is not None:
-        own = Faults(place, unit="row")
+        own = Faults(place, USUAL_OPTIONS if faults is None else faults.how, unit="row")
         rows = read_decisions(place, own)
         if faults is None:
             own.raise_any()

@@ -19,8 +19,8 @@ from rubricate.files import file_hash, program_hash
 from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
-from rubricate.formats.limits import Faults
 from rubricate.formats.notes import NoteSource, with_only_case
+from rubricate.formats.reading import Faults
 from rubricate.formats.rubric import RubricFile, rubrics_for
 from rubricate.matchers import (
     NOTE_SECONDS,
@@ -169,7 +169,7 @@ def open_job(
         ]
     )
     policy = None if policy_path is None else read_policy(policy_path)
-    faults = Faults(Path(corrections_path or ""))
+    faults = Faults(Path(corrections_path or ""), source.how)
     corrections = read_corrections(corrections_path, folder=earlier, faults=faults)
     if model is None:
         name = settings.matcher or "lexicon"

@@ -15,7 +15,7 @@ from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
 from rubricate.formats.encoding import write_json
-from rubricate.formats.limits import read_text
+from rubricate.formats.reading import read_text
 from rubricate.matchers.model_files import finite, is_of
 from rubricate.outputs import Kind
 from rubricate.rubric import Rubric

@@ -18,7 +18,7 @@ from rubricate.errors import Fault, InputError, listed
 from rubricate.errors import shown as shown_name
 from rubricate.formats.encoding import Json, metadata_from_json
 from rubricate.formats.format import numbered_places, same_ids
-from rubricate.formats.limits import read_text
+from rubricate.formats.reading import read_text
 from rubricate.run import spans_text
 from rubricate.spans import Spans
 from rubricate.store import tables as t

@@ -15,7 +15,8 @@ from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats import read_corpus, write_corpus
-from rubricate.formats.notes import Condition, NoteFilter, parse_columns, understood_as
+from rubricate.formats.notes import Condition, NoteFilter
+from rubricate.formats.options import parse_columns
 from rubricate.formats.rubric import read_rubric_file, with_rubrics
 from rubricate.rows import Rows
 from rubricate.rubric import Scalar
@@ -154,8 +155,9 @@ def define_population(study: Study, *, overwrite: bool = False) -> StepResult[Po
 
     def work(place: Path) -> PopulationSummary:
         columns = parse_columns(settings.columns) if settings.columns else None
-        with understood_as(columns=columns, case=settings.case):
-            corpus = read_corpus(source, format=settings.format or None)
+        corpus = read_corpus(
+            source, format=settings.format or None, columns=columns, case=settings.case
+        )
         if rubric is not None:
             cases = {note.case for note in corpus.notes}
             corpus = with_rubrics(corpus, read_rubric_file(rubric).for_cases(cases))

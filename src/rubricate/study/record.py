@@ -19,7 +19,7 @@ from rubricate.errors import Fault, InputError, listed, option
 from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED, is_embedded, read_corpus
 from rubricate.formats.encoding import Json, plain_json, write_json
-from rubricate.formats.limits import read_text
+from rubricate.formats.reading import read_text
 from rubricate.formats.tables import number_rows, unguarded
 from rubricate.outputs import Kind, foreign_files, protected
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings

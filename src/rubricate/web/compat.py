@@ -23,7 +23,7 @@ from rubricate.formats.annotations import from_utf16
 from rubricate.formats.cas.write import TOKEN, require_cassis
 from rubricate.formats.encoding import Json
 from rubricate.formats.frame import feature_labels
-from rubricate.formats.limits import unsafe_xml
+from rubricate.formats.reading import unsafe_xml
 from rubricate.matchers import Matcher, fit_matcher
 from rubricate.rubric import Rubric
 from rubricate.store.projects import project_row

@@ -17,9 +17,11 @@ from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, RubricateError, listed, options_as_flags
 from rubricate.files import NO_ROOM, is_plain_name
-from rubricate.formats import FORMATS, detect_format, read_corpus
-from rubricate.formats.limits import ReadLimits, check_archive, limits_in_force
-from rubricate.formats.notes import counted_notes, parse_columns, understood_as, with_only_case
+from rubricate.formats import FORMATS, detect_format, read_path
+from rubricate.formats.notes import with_only_case
+from rubricate.formats.options import ReadLimits, ReadOptions, parse_columns
+from rubricate.formats.plain_notes import counted_notes
+from rubricate.formats.reading import check_archive
 from rubricate.formats.rubric import RubricFile, read_rubric_file
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Rubric, odd_features
@@ -60,11 +62,14 @@ def read_upload(call: Call, progress: Progress = silent) -> Upload:
         name, place = _placed(call, scratch, "notes", "notes")
         told: list[str] = []
         columns = parse_columns(given) if (given := form_field(call, "columns")) else {}
-        with understood_as(columns=columns, case=form_field(call, "case"), tell=told.append):
-            kind = detect_format(place)
-            if FORMATS[kind].needs_trust:
-                raise InputError([Fault(_NO_TABLES.format(kind), place)])
-            corpus = read_corpus(place, format=kind, progress=progress)
+        how = ReadOptions(
+            limits=_LIMITS, columns=columns, case=form_field(call, "case"), tell=told.append,
+            progress=progress,
+        )  # fmt: skip
+        kind = detect_format(place, how)
+        if FORMATS[kind].needs_trust:
+            raise InputError([Fault(_NO_TABLES.format(kind), place)])
+        corpus = read_path(place, replace(how, format=kind))
         lines = told or [counted_notes(len(corpus.notes), {n.case for n in corpus.notes} - {""})]
         said = [f"{name}: read as {kind}; {lines[0]}", *lines[1:]]
         if call.body.get("rubric"):
@@ -85,7 +90,7 @@ def read_rubric_upload(call: Call, cases: Iterable[str], scratch: Path | None = 
         with _scratch() as own:
             return read_rubric_upload(call, cases, own)
     name, place = _placed(call, scratch, "rubric", "a rubric")
-    found: RubricFile = read_rubric_file(place)
+    found: RubricFile = read_rubric_file(place, limits=_LIMITS)
     rubrics = found.for_cases(cases)
     said = [*(f"{name}: {one}" for one in found.notices), f"{name}: taken as {_sizes(rubrics)}"]
     odd = [f"odd in {name}: {odd}" for one in rubrics for odd in odd_features(one)]
@@ -127,11 +132,7 @@ def _odd(corpus: Corpus) -> Iterator[str]:
 def _scratch() -> Iterator[Path]:
     """Give a folder for uploads; faults in them name the file, and what a form can change."""
     # The flags in messages are what _plain knows.
-    with (
-        tempfile.TemporaryDirectory() as scratch,
-        limits_in_force(_LIMITS),
-        options_as_flags(),
-    ):
+    with tempfile.TemporaryDirectory() as scratch, options_as_flags():
         place = Path(scratch)
         try:
             yield place
@@ -176,7 +177,7 @@ def _unpack(place: Path, target: Path) -> None:
     """Unpack an archive; InputError for one that is large, damaged, encrypted or of odd names."""
     try:
         with zipfile.ZipFile(place) as archive:
-            check_archive(archive, place)
+            check_archive(archive, place, _LIMITS)
             if len(archive.infolist()) > _MOST_FILES:
                 raise InputError([Fault(f"holds more than {_MOST_FILES:,} files", place)])
             archive.extractall(target)

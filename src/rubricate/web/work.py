@@ -14,7 +14,8 @@ from starlette.responses import RedirectResponse, Response
 
 from rubricate.corpus import Note
 from rubricate.errors import InputError, RubricateError
-from rubricate.formats.notes import NoteSource, open_notes, understood_as
+from rubricate.formats.notes import NoteSource, open_notes
+from rubricate.formats.options import ReadOptions
 from rubricate.run.writing import REPORT, RunRecord, read_record
 from rubricate.store import annotating, answers, curating, reviewing
 from rubricate.store.database import Database
@@ -180,11 +181,11 @@ def add_run_by_form(call: Call) -> Response:
 def _run_notes(inside: Callable[[str], Path], notes: str, record: RunRecord) -> NoteSource:
     """Open the notes of a run as they were opened to be scored: columns, case, format, which."""
     said: Any = record.get("input", {})
-    with understood_as(columns=said.get("columns"), case=said.get("case", "")):
-        return open_notes(
-            notes if notes == "open-notes" else inside(notes),
-            format=said.get("format"), where=[str(one) for one in said.get("where", ())],
-        )  # fmt: skip
+    how = ReadOptions(
+        said.get("format", ""), columns=said.get("columns", {}), case=said.get("case", "")
+    )
+    where = [str(one) for one in said.get("where", ())]
+    return open_notes(notes if notes == "open-notes" else inside(notes), where=where, how=how)
 
 
 def publish(database: Database, inside: Callable[[str], Path], run: str) -> None:

@@ -13,7 +13,8 @@ from rubricate.formats import write_corpus
 from rubricate.formats.brat import FORMAT, looks_like_brat, read_brat, write_brat
 from rubricate.formats.brat.ann import cut_at_breaks, from_line, parse_ann, to_line
 from rubricate.formats.format import count_losses
-from rubricate.formats.limits import Faults
+from rubricate.formats.options import ReadOptions
+from rubricate.formats.reading import Faults
 from rubricate.rows import Detail
 from stripping import stripped
 
@@ -212,7 +213,7 @@ def test_labels_added_to_the_configuration_become_features_of_the_case(tmp_path:
 
 def faults_of(folder: Path, *, strict: bool = True) -> list[tuple[str, int | None, str]]:
     with pytest.raises(InputError) as caught:
-        read_brat(folder, strict=strict)
+        read_brat(folder, ReadOptions(strict=strict))
     assert "secret" not in str(caught.value)
     return [(f.path.name if f.path else "", f.line, f.message) for f in caught.value.faults]
 
@@ -269,10 +270,10 @@ def test_lenient_reading_and_writing_keep_wrong_offsets(tmp_path: Path) -> None:
     (tmp_path / "in" / "a.txt").write_text("short", encoding="utf-8")
     (tmp_path / "in" / "a.ann").write_text("T1\tX 3 99\tort\nT2\tX 4 2\tr\n", encoding="utf-8")
     faults_of(tmp_path / "in")
-    corpus = read_brat(tmp_path / "in", strict=False)
+    corpus = read_brat(tmp_path / "in", ReadOptions(strict=False))
     assert sorted(corpus.rows.end.tolist()) == [2, 99]
     write_brat(corpus, tmp_path / "out")
-    assert read_brat(tmp_path / "out", strict=False) == corpus
+    assert read_brat(tmp_path / "out", ReadOptions(strict=False)) == corpus
 
 
 def test_windows_line_ends_in_the_ann_file_do_not_matter(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from rubricate.errors import InputError, MissingExtraError
 from rubricate.formats.cas import CAS_JSON, FORMAT, read_cas
 from rubricate.formats.cas.write import sentences, words
 from rubricate.formats.format import count_losses
+from rubricate.formats.options import ReadOptions
 from rubricate.rows import Detail
 from stripping import stripped
 
@@ -72,7 +73,7 @@ def test_everything_comes_back_from_json(
     CAS_JSON.write(corpus, place)
     assert CAS_JSON.looks_like(place)
     assert not count_losses(corpus, CAS_JSON.holds)
-    assert CAS_JSON.read(place, strict=True) == corpus
+    assert CAS_JSON.read(place, ReadOptions()) == corpus
 
 
 @given(text=TEXT)
@@ -198,7 +199,7 @@ def test_an_offset_inside_a_surrogate_pair_is_a_fault_even_when_lenient(tmp_path
         changed(file, old, new)
         for strict in (True, False):
             with pytest.raises(InputError, match="offset 1 is inside a surrogate pair"):
-                read_cas(place, strict=strict)
+                read_cas(place, ReadOptions(strict=strict))
 
 
 def test_lenient_reading_and_writing_keep_wrong_offsets(tmp_path: Path) -> None:
@@ -207,10 +208,10 @@ def test_lenient_reading_and_writing_keep_wrong_offsets(tmp_path: Path) -> None:
     changed(place / "n" / "a.xmi", 'begin="3" end="7" feature', 'begin="3" end="99" feature')
     with pytest.raises(InputError, match=r"span 2 98 .* <= 6"):
         read_cas(place)
-    corpus = read_cas(place, strict=False)
+    corpus = read_cas(place, ReadOptions(strict=False))
     assert (corpus.rows.start.tolist(), corpus.rows.end.tolist()) == ([2], [98])
     FORMAT.write(corpus, tmp_path / "again")
-    assert read_cas(tmp_path / "again", strict=False) == corpus
+    assert read_cas(tmp_path / "again", ReadOptions(strict=False)) == corpus
 
 
 def test_every_fault_is_named_with_its_file_and_no_text(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rubricate.formats.ebmnlp import (
 )
 from rubricate.formats.format import count_losses
 from rubricate.formats.frame import FRAME_NAME
+from rubricate.formats.options import ReadOptions
 from rubricate.formats.token_labels import note_tokens
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "ebmnlp"
@@ -209,7 +210,7 @@ def test_lenient_reading_takes_the_tokens_for_the_text(tmp_path: Path) -> None:
     (place / "documents/202.text").write_text("A noisy study.", encoding="utf-8")
     with pytest.raises(InputError):
         read_ebmnlp(place)
-    note = read_ebmnlp(place, strict=False).note("202")
+    note = read_ebmnlp(place, ReadOptions(strict=False)).note("202")
     assert note.text == "A quiet study ."
     assert note.metadata == {"split": "train", "text": "tokens"}
 

@@ -11,6 +11,7 @@ from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats.format import count_losses
 from rubricate.formats.labelstudio import FORMAT, read_labelstudio, write_labelstudio
+from rubricate.formats.options import ReadOptions
 from rubricate.rows import Detail
 from stripping import stripped
 
@@ -231,10 +232,10 @@ def test_wrong_encoding_is_a_fault(tmp_path: Path) -> None:
 
 def test_lenient_reading_and_writing_keep_wrong_offsets(tmp_path: Path) -> None:
     place = write_tasks(tmp_path / "a.json", task("😀x", region(1, 9, "A"), region(0, 1), id=1))
-    corpus = read_labelstudio(place, strict=False)
+    corpus = read_labelstudio(place, ReadOptions(strict=False))
     assert corpus.rows.end.tolist() == [9]
     write_labelstudio(corpus, tmp_path / "again.json")
-    assert read_labelstudio(tmp_path / "again.json", strict=False) == corpus
+    assert read_labelstudio(tmp_path / "again.json", ReadOptions(strict=False)) == corpus
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from rubricate.errors import InputError
 from rubricate.formats import FORMATS
 from rubricate.formats.format import count_losses
 from rubricate.formats.nbme import FORMAT, read_nbme, write_nbme
+from rubricate.formats.options import ReadOptions
 
 QUIET = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -168,7 +169,7 @@ def test_ids_may_lack_zeros_and_lenient_reading_does_not_look_at_them(tmp_path: 
     corpus = read_nbme(folder(tmp_path / "f", train="16_0,0,16,0,[],[]\n"))
     assert len(corpus.rows) == 1
     other = folder(tmp_path / "g", train="00041_000,0,16,0,[],[]\n")
-    assert read_nbme(other, strict=False).rows == corpus.rows
+    assert read_nbme(other, ReadOptions(strict=False)).rows == corpus.rows
 
 
 @pytest.mark.parametrize("name", ["Dr. Smith", "Müller", "rater+2", "100%", "plain", "a%20b"])
@@ -201,7 +202,7 @@ def test_no_annotator_is_taken_for_another_file(tmp_path: Path, annotator: str) 
 
 def test_rows_of_another_case_are_written_for_checking(tmp_path: Path) -> None:
     rows = "00016_100,0,16,100,['58'],['0 2']\n"
-    corpus = read_nbme(folder(tmp_path / "f", train=rows), strict=False)
+    corpus = read_nbme(folder(tmp_path / "f", train=rows), ReadOptions(strict=False))
     assert write_corpus(corpus, tmp_path / "g", format="nbme", strict=True) == {}
     assert read_corpus(tmp_path / "g", strict=False) == corpus
 
@@ -236,7 +237,7 @@ def test_text_that_differs_from_its_location_is_kept_for_checking(tmp_path: Path
 
 def test_lenient_reading_keeps_wrong_offsets_and_foreign_features(tmp_path: Path) -> None:
     rows = "00016_000,0,16,0,['x'],['0 99']\n00016_100,0,16,100,[],[]\n"
-    corpus = read_nbme(folder(tmp_path / "f", train=rows), strict=False)
+    corpus = read_nbme(folder(tmp_path / "f", train=rows), ReadOptions(strict=False))
     assert corpus.rows.end.tolist() == [99]
     assert len(corpus.rows) == 2
 

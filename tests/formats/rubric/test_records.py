@@ -5,7 +5,7 @@ import pytest
 
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.formats.rubric.records import (
     NAMES,
     Records,

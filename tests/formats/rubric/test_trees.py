@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
-from rubricate.formats.limits import limits_in_force
 from rubricate.formats.rubric import read_rubrics, write_rubrics
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.rubric import Metadata
@@ -143,17 +142,16 @@ def test_levels_and_values_are_limited(tmp_path: Path) -> None:
         (ReadLimits(cells=4), True), (ReadLimits(cells=3), False),
         (ReadLimits(depth=3), True), (ReadLimits(depth=2), False),
     ):  # fmt: skip
-        with limits_in_force(limits):
-            if fits:
-                assert len(read_rubrics(place)[0]) == 2
-            else:
-                with pytest.raises(InputError):
-                    read_rubrics(place)
+        if fits:
+            assert len(read_rubrics(place, limits=limits)[0]) == 2
+        else:
+            with pytest.raises(InputError):
+                read_rubrics(place, limits=limits)
     place = tmp_path / "r.toml"
     place.write_text("a.b.c = 1\n", encoding="utf-8")
     for depth, fits in ((3, True), (2, False)):
-        with limits_in_force(ReadLimits(depth=depth)), pytest.raises(InputError) as caught:
-            read_rubrics(place)
+        with pytest.raises(InputError) as caught:
+            read_rubrics(place, limits=ReadLimits(depth=depth))
         assert ("TOML" in str(caught.value)) != fits
 
 

@@ -9,6 +9,7 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
 from rubricate.formats.format import count_losses
+from rubricate.formats.options import ReadOptions
 from rubricate.formats.webanno import FORMAT, looks_like_webanno, read_webanno, write_webanno
 from rubricate.formats.webanno.values import (
     TsvCell,
@@ -234,7 +235,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path) -
 
 def faults_of(path: Path, *, strict: bool = True) -> list[tuple[str, int]]:
     with pytest.raises(InputError) as caught:
-        read_webanno(path, strict=strict)
+        read_webanno(path, ReadOptions(strict=strict))
     assert "secret" not in str(caught.value)
     return sorted((f.path.name if f.path else "", f.line or 0) for f in caught.value.faults)
 
@@ -281,7 +282,7 @@ def test_lenient_reading_keeps_offsets_past_the_end(tmp_path: Path) -> None:
     place = tmp_path / "n.tsv"
     place.write_text(HEAD + "\n#Text=😀 a\n1-1\t0-2\t😀\t_\t\n1-2\t3-9\ta\tx\t\n", encoding="utf-8")
     assert faults_of(place) == [("n.tsv", 7)]
-    corpus = read_webanno(place, strict=False)
+    corpus = read_webanno(place, ReadOptions(strict=False))
     assert (corpus.rows.start.tolist(), corpus.rows.end.tolist()) == ([2], [8])
 
 

@@ -19,7 +19,8 @@ from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.formats.format import Format
-from rubricate.formats.limits import Faults, read_text
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults, read_text
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Feature
 
@@ -32,12 +33,12 @@ def looks_like_bracketed(path: Path) -> bool:
     return path.is_file() and path.suffix == ".bracketed"
 
 
-def read_bracketed(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_bracketed(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a file; InputError with every fault and its line."""
-    faults, builder = Faults(path), CorpusBuilder()
+    faults, builder = Faults(path, how), CorpusBuilder()
     case, note, begun = "", "", 0
     texts: dict[str, tuple[str, int, list[str]]] = {}
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path, how.limits).splitlines(), start=1):
         head, _, rest = line.partition(" ")
         if head == "###":
             case, note = rest, ""

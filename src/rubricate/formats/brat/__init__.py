@@ -34,8 +34,9 @@ from rubricate.formats.frame import (
     read_frame,
     write_frame,
 )
-from rubricate.formats.limits import Faults, first_bytes
 from rubricate.formats.marked_texts import Labelled, MarkedText, build_corpus, judged_notes
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults, first_bytes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
@@ -189,7 +190,7 @@ class _Folder:
     ann_paths: dict[tuple[str, str], Path] = field(default_factory=dict)
 
 
-def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_brat(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a BRAT folder; see `rubricate.formats.brat.ann.parse_ann` for what becomes of a line.
 
     A sub-folder's files are those of the annotator of that name; files in the folder itself are
@@ -199,24 +200,24 @@ def read_brat(path: Path, *, strict: bool = True, progress: Progress = silent) -
     points of the .txt exactly as stored. The text of a T line that differs from the note is
     kept as the annotation's stated text.
     """
-    faults = Faults(path, strict=strict)
+    faults = Faults(path, how)
     if not path.is_dir():
         raise InputError(f"{path}: a BRAT corpus is a folder of .txt and .ann files")
-    frame = read_frame(path, is_folder=True)
+    frame = read_frame(path, is_folder=True, limits=how.limits)
     configured = list(_configured_features(path, frame, faults))
-    found = _marked(_look(path, frame, faults, progress), faults, progress)
+    found = _marked(_look(path, frame, faults), faults)
     # A type that somebody added to annotation.conf is meant; any other new label is a slip.
     labels = {**{feature.id: feature.id for feature in configured}, **frame.labels}
     known, new = replace(frame, labels=labels), () if frame.exists else configured
     return build_corpus(found, known, faults, need=".txt and .ann files", features=new)
 
 
-def _marked(folder: _Folder, faults: Faults, progress: Progress) -> Iterator[MarkedText]:
+def _marked(folder: _Folder, faults: Faults) -> Iterator[MarkedText]:
     """Yield the texts, then what each annotator marked in them."""
     for note_id, text in folder.texts.items():
         yield MarkedText(note_id, text, None)
     for (annotator_id, note_id), place in watched(
-        folder.ann_paths.items(), progress, "reading annotations", len(folder.ann_paths)
+        folder.ann_paths.items(), faults.how.progress, "reading annotations", len(folder.ann_paths)
     ):
         if note_id not in folder.texts:
             if note_id not in folder.text_paths:
@@ -229,10 +230,10 @@ def _marked(folder: _Folder, faults: Faults, progress: Progress) -> Iterator[Mar
         yield MarkedText(note_id, text, annotator_id, labelled, path=place, lines=lines)
 
 
-def _look(path: Path, frame: Frame, faults: Faults, progress: Progress) -> _Folder:
+def _look(path: Path, frame: Frame, faults: Faults) -> _Folder:
     """Find all texts and annotation files, and read the texts."""
     folder, whose = _Folder(), frame.only_annotator
-    for place in watched(_visible_files(path), progress, "reading texts"):
+    for place in watched(_visible_files(path), faults.how.progress, "reading texts"):
         note_id = name_to_id(place.stem)
         parts = place.relative_to(path).parent.parts
         annotator_id = "/".join(name_to_id(part) for part in parts) if parts else whose

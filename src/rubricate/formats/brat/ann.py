@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rubricate.formats.frame import name_to_id
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.rows import Detail, PlainAnnotation
 from rubricate.spans import fragments_text
 

@@ -47,7 +47,9 @@ from rubricate.formats.cas.write import (
 from rubricate.formats.encoding import parse_json
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import FRAME_NAME, Frame, name_to_id
-from rubricate.formats.limits import (
+from rubricate.formats.marked_texts import MarkedText, marked_reader
+from rubricate.formats.options import ReadLimits
+from rubricate.formats.reading import (
     Faults,
     check_archive,
     no_json,
@@ -55,7 +57,6 @@ from rubricate.formats.limits import (
     read_whole,
     unsafe_xml,
 )
-from rubricate.formats.marked_texts import MarkedText, marked_reader
 from rubricate.rows import Detail, PlainAnnotation
 
 _SUFFIXES = {".xmi", ".json", ".zip"}
@@ -161,15 +162,16 @@ def _read_file(path: Path, faults: Faults) -> MarkedText | None:
 
 def _load(cassis: Any, path: Path, faults: Faults) -> Any:
     """Return the CAS, or None after noting why there is none; nothing of the text is quoted."""
+    limits = faults.how.limits
     try:
         if path.suffix == ".zip":
-            content, types = _from_zip(path)
+            content, types = _from_zip(path, limits)
         else:
-            content, types = read_whole(path), None
+            content, types = read_whole(path, limits), None
         first = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
         if first == b"{" or (path.suffix == ".json" and first != b"<"):
             source = content.decode("utf-8-sig")
-            parse_json(source)
+            parse_json(source, limits)
             return cassis.load_cas_from_json(source)
         unsafe = unsafe_xml(content)
         if unsafe is not None:
@@ -177,7 +179,7 @@ def _load(cassis: Any, path: Path, faults: Faults) -> Any:
         place = path
         if types is None:
             place = _find_types(path)
-            types = read_whole(place)
+            types = read_whole(place, limits)
         return cassis.load_cas_from_xmi(BytesIO(content), typesystem=_types(types, place))
     except SyntaxError as error:  # the parser's; its words may quote the text
         faults.add("not well-formed XML", line=error.lineno or 1)
@@ -209,11 +211,11 @@ class _NoCasError(Exception):
         self.path = path
 
 
-def _from_zip(path: Path) -> tuple[bytes, bytes | None]:
+def _from_zip(path: Path, limits: ReadLimits) -> tuple[bytes, bytes | None]:
     """Return the CAS and the type system of an archive, as INCEpTION exports a note."""
     try:
         with zipfile.ZipFile(path) as archive:
-            check_archive(archive, path)
+            check_archive(archive, path, limits)
             names = [name for name in archive.namelist() if not name.endswith("/")]
             cas = [name for name in names if Path(name).suffix in {".xmi", ".json"}]
             types = [name for name in names if _is_types(name)]
@@ -291,7 +293,7 @@ def _annotations(
             # Annotations without a group stand alone: their own number keeps them apart.
             key = (label, group, -1 if group else int(fs.xmiID))
             groups.setdefault(key, []).append((span, fs))
-        elif faults.strict:
+        elif faults.how.strict:
             faults.add(f"annotation {fs.xmiID} at {span[0]} {span[1]} has no label")
     for (label, _, _), members in groups.items():
         yield label, _annotation(members, text, ours=ours)

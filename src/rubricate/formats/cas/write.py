@@ -13,8 +13,8 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.annotations import Utf16Map
 from rubricate.formats.frame import FRAME_NAME, id_to_name, write_frame
-from rubricate.formats.limits import NOT_XML
 from rubricate.formats.marked_texts import Labelled, judged_notes
+from rubricate.formats.reading import NOT_XML
 from rubricate.progress import Progress, silent
 from rubricate.rows import NO_DETAIL, PlainAnnotation
 

@@ -30,7 +30,8 @@ from rubricate.formats.ebmnlp.layout import (
 )
 from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import Frame, name_to_id, read_frame, write_frame
-from rubricate.formats.limits import Faults
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults
 from rubricate.formats.token_labels import (
     CASE,
     PICO,
@@ -65,15 +66,15 @@ def looks_like_ebmnlp(path: Path) -> bool:
     return find_folders(path) is not None
 
 
-def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_ebmnlp(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a release's folder, or only the annotations below a folder inside it.
 
     With ``strict`` false, a note whose tokens disagree with its text gets its tokens joined by one
     space as text, and says so in its metadata (``text: tokens``).
     """
     folders = need_folders(path)
-    faults = Faults(folders.root, strict=strict)
-    frame = read_frame(folders.root, is_folder=True)
+    faults = Faults(folders.root, how)
+    frame = read_frame(folders.root, is_folder=True, limits=how.limits)
     stored = _read_stored_notes(folders, faults)
     frame.check_notes(len(stored), faults, need="documents/PMID.tokens")
     files = list(list_ann_files(folders, stored.keys(), faults))
@@ -90,7 +91,7 @@ def read_ebmnlp(path: Path, *, strict: bool = True, progress: Progress = silent)
     ):
         if annotator.id not in builder.annotators:
             builder.add_annotator(annotator)
-    for file in watched(files, progress, "reading annotations", len(files)):
+    for file in watched(files, how.progress, "reading annotations", len(files)):
         _read_ann_file(builder, frame, file, places[file.note_id], faults)
     faults.raise_any()
     return builder.build()
@@ -187,13 +188,13 @@ def _place_tokens(
     places = align_tokens(tokens, stored.text)
     if len(places) == len(tokens):
         return stored, places
-    if not faults.strict:
+    if not faults.how.strict:
         text = " ".join(tokens)
         return replace(stored, text=text, text_from_tokens=True), align_tokens(tokens, text)
     faults.add(
         f"this token of note {note_id} is not in its text after offset "
         f"{places[-1][1] if places else 0}; text and tokens must hold the same words "
-        "(rubricate check, and strict=False in Python, take the tokens for the text)",
+        "(reading that is not strict, as for a check, takes the tokens for the text)",
         line=len(places) + 1,
         path=stored.path,
     )

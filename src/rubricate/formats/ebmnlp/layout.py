@@ -11,7 +11,7 @@ from pathlib import Path
 from rubricate.corpus import Annotator
 from rubricate.errors import Fault, InputError
 from rubricate.formats.frame import frame_path, id_to_name, name_to_id
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 
 #: How far below the corpus's root a folder may lie that is named for reading.
 _DEPTH = 7

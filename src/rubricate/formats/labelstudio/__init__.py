@@ -33,7 +33,6 @@ from rubricate.formats.encoding import Json, first_value
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
 from rubricate.formats.labelstudio.regions import FRAGMENT, answers_on_task, read_regions
-from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import (
     Judged,
     MarkedText,
@@ -42,6 +41,8 @@ from rubricate.formats.marked_texts import (
     read_values,
     scalars,
 )
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults
 from rubricate.formats.tables import is_plain_number
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
@@ -186,11 +187,11 @@ def _quoted(text: str) -> str:
     return quoteattr("".join(c for c in text if c >= " "))
 
 
-def read_labelstudio(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_labelstudio(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a Label Studio export (``JSON`` or ``JSON_MIN``)."""
-    faults = Faults(path, unit="task", strict=strict)
-    frame = read_frame(path, is_folder=False)
-    tasks = watched(_read_tasks(path, faults), progress, "reading notes")
+    faults = Faults(path, how, unit="task")
+    frame = read_frame(path, is_folder=False, limits=how.limits)
+    tasks = watched(_read_tasks(path, faults), how.progress, "reading notes")
     found = (one for number, task in tasks for one in _marked(number, task, faults))
     return build_corpus(_once(found, faults), frame, faults, need="tasks")
 

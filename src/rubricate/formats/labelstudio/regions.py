@@ -8,8 +8,8 @@ from typing import Any
 
 from rubricate.formats.annotations import Utf16Map, linked_groups, located_text
 from rubricate.formats.encoding import is_real
-from rubricate.formats.limits import Faults
 from rubricate.formats.marked_texts import span_pair
+from rubricate.formats.reading import Faults
 from rubricate.rows import Detail, PlainAnnotation
 
 #: The label of the relation between two fragments of one annotation.
@@ -49,7 +49,7 @@ def read_regions(
         except ValueError as error:
             faults.add(f"result {i} of note {note_id}: {error}", line=task)
             continue
-        if region is not None and (region.labels or faults.strict):
+        if region is not None and (region.labels or faults.how.strict):
             if not region.labels:
                 faults.add(f"result {i} of note {note_id} has no label", line=task)
             regions.append(region)

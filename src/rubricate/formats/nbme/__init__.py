@@ -23,7 +23,6 @@ from rubricate.formats.annotations import first_annotator
 from rubricate.formats.encoding import parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format, foreign_rows
 from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
-from rubricate.formats.limits import Faults, read_text, refuse_link
 from rubricate.formats.nbme.annotations import (
     ROW_COLUMNS,
     Known,
@@ -32,6 +31,8 @@ from rubricate.formats.nbme.annotations import (
     row_id,
     write_annotations,
 )
+from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
+from rubricate.formats.reading import Faults, read_text, refuse_link
 from rubricate.formats.tables import CsvTable, is_plain_number, read_table, write_table
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
@@ -55,13 +56,13 @@ def looks_like_nbme(path: Path) -> bool:
     return path.is_dir() and (path / NOTES).is_file() and (path / FEATURES).is_file()
 
 
-def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_nbme(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read the competition's folder."""
     if not path.is_dir():
         raise InputError(f"{path}: the competition's files are read as a folder; give the folder")
-    faults = Faults(path, unit="row", strict=strict)
-    frame = read_frame(path, is_folder=True)
-    numbers = _read_ids(path / IDS_NAME)
+    faults = Faults(path, how, unit="row")
+    frame = read_frame(path, is_folder=True, limits=how.limits)
+    numbers = _read_ids(path / IDS_NAME, how.limits)
     notes = _read_notes(path / NOTES, frame, numbers.get("notes", {}), faults)
     rubrics = _read_rubrics(path / FEATURES, frame, numbers, faults)
     cases = {rubric.case for rubric in rubrics}
@@ -80,7 +81,7 @@ def read_nbme(path: Path, *, strict: bool = True, progress: Progress = silent) -
         table = read_table(path / TEST, ROW_COLUMNS, faults)
         if table is not None:
             find_rows(there, table)
-    rows = read_annotations(there, files, faults, progress)
+    rows = read_annotations(there, files, faults, how.progress)
     return replace(corpus, rows=rows)
 
 
@@ -109,12 +110,12 @@ def _file_of(path: Path, annotator_id: str) -> Path:
     return path / f"{id_to_name(annotator_id, reserved=_OTHER_FILES)}.csv"
 
 
-def _read_ids(path: Path) -> dict[str, dict[str, str]]:
+def _read_ids(path: Path, limits: ReadLimits) -> dict[str, dict[str, str]]:
     if not path.is_file():
         return {}
     refuse_link(path, path.parent)
     try:
-        value = parse_json(read_text(path))
+        value = parse_json(read_text(path, limits), limits)
         return {
             kind: {str(number): str(own) for number, own in value[kind].items()}
             for kind in ("notes", "features")
@@ -288,9 +289,14 @@ def submission_id(note_id: str, feature_id: str) -> str:
     return f"{note_id}_{feature_id}"
 
 
-def read_submission(path: Path, like: Corpus, *, strict: bool = True) -> Corpus:
-    """Read a submission about the notes of another corpus."""
-    faults = Faults(path, unit="row", strict=strict)
+def read_submission(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
+    """Read a submission about the notes of another corpus (`ReadOptions.like`)."""
+    if how.like is None:
+        hint = "Name the corpus it speaks of: evaluate CORPUS IT, convert --like CORPUS"
+        message = f"a submission cannot be read alone: it has no notes. {hint}"
+        raise InputError([Fault(message, path)])
+    like = how.like
+    faults = Faults(path, how, unit="row")
     table = read_table(path, SUBMISSION_COLUMNS, faults)
     if table is None:
         raise InputError(faults.found)
@@ -344,19 +350,12 @@ def write_submission(corpus: Corpus, path: Path, *, progress: Progress = silent)
     write_table(path, SUBMISSION_COLUMNS, lines)
 
 
-def _read_alone(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
-    hint = (
-        "it has no notes. Name the corpus it speaks of: evaluate CORPUS IT, convert --like CORPUS"
-    )
-    raise InputError([Fault(f"a submission cannot be read alone: {hint}", path)])
-
-
 SUBMISSION = Format(
     name="submission",
     summary="the competition's submission.csv (id, location); read beside its corpus",
     looks_like=looks_like_submission,
-    read=_read_alone,
+    read=read_submission,
     write=write_submission,
     holds=frozenset({"overlaps", "newlines", "boundaries", "unjudged", "ids"}),
-    read_beside=read_submission,
+    has_notes=False,
 )

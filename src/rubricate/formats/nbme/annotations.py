@@ -13,7 +13,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.formats.annotations import LARGEST
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.formats.tables import MOST_DIGITS, CsvTable, is_number, read_table, write_table
 from rubricate.progress import Progress, watched
 from rubricate.rows import Detail, Rows
@@ -91,7 +91,7 @@ def _read_file(
             wrong = _add(columns, first_row + i, found, texts[note], stated)
             if wrong:
                 table.add_fault(i, wrong)
-    if table.faults.strict and known.is_whole:
+    if table.faults.how.strict and known.is_whole:
         _check_spans(known.corpus, columns, first_row, table)
 
 
@@ -104,9 +104,9 @@ def find_rows(known: Known, table: CsvTable) -> tuple[list[int], list[int]]:
         _name_unknown(table, "pn_num", notes)
         _name_unknown(table, "feature_num", features)
     _check_duplicates(notes, features, table)
-    if table.faults.strict:
+    if table.faults.how.strict:
         _check_ids(notes, features, table)
-    if table.faults.strict and known.is_whole:
+    if table.faults.how.strict and known.is_whole:
         _check_cases(corpus, notes, features, table)
     return notes, features
 

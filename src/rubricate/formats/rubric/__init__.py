@@ -22,8 +22,9 @@ import numpy as np
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import ArgumentError, Fault, InputError, RubricateError, option, shown
 from rubricate.files import file_hash, whole_output
-from rubricate.formats.limits import Faults, ReadLimits, limits_in_force
-from rubricate.formats.notes import NoteSource, open_notes, understood_as, with_only_case
+from rubricate.formats.notes import NoteSource, open_notes, with_only_case
+from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
+from rubricate.formats.reading import Faults
 from rubricate.formats.rubric.records import Records, build_rubrics, need_sound
 from rubricate.formats.rubric.school_tables import (
     read_csv_records,
@@ -122,18 +123,14 @@ def _renamed(rubric: Rubric, case: str, title: str) -> Rubric:
 
 def read_rubric_file(path: str | Path, *, limits: ReadLimits | None = None) -> RubricFile:
     """Read rubrics, with notices about what the file left open; ``limits`` as `read_corpus`."""
-    with limits_in_force(limits):
-        return _read(Path(path))
-
-
-def _read(place: Path) -> RubricFile:
+    place, how = Path(path), ReadOptions(limits=limits or USUAL_LIMITS)
     kind = _kind(place)
     if kind in ("csv", "excel"):
-        faults = Faults(place, unit="row")
+        faults = Faults(place, how, unit="row")
         read = read_csv_records if kind == "csv" else read_excel_records
         records: Records = read(place, faults)
     else:
-        faults = Faults(place, unit="line" if kind == "yaml" else "row")
+        faults = Faults(place, how, unit="line" if kind == "yaml" else "row")
         tree = (read_yaml_tree if kind == "yaml" else read_toml_tree)(place, faults)
         records = tree_records(tree, place.stem, faults)
     if faults.found and not records.features:
@@ -156,7 +153,10 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
     """
     found = {one.case: one for one in source.rubrics if len(one)}
     if rubric is not None:
-        given = rubric if isinstance(rubric, RubricFile) else read_rubric_file(rubric)
+        given = (
+            rubric if isinstance(rubric, RubricFile)
+            else read_rubric_file(rubric, limits=source.how.limits)
+        )  # fmt: skip
         if _are_swapped(_first_texts(source), given.rubrics):
             raise ArgumentError(swapped(source.name, given.name))
         cases = {note.case for note in source.notes()}
@@ -199,15 +199,14 @@ def swapped(notes: str, rubric: str) -> str:
     )
 
 
-def read_like_each_other(notes: Path, rubric: Path) -> bool:
+def read_like_each_other(notes: Path, rubric: Path, how: ReadOptions = USUAL_OPTIONS) -> bool:
     """Tell whether what was given as notes is a rubric, and what was given as a rubric is notes.
 
     For what could not be read as it was given.
     """
     try:
-        rubrics = read_rubric_file(notes).rubrics
-        with understood_as(tell=lambda line: None):
-            texts = _first_texts(open_notes(rubric))
+        rubrics = read_rubric_file(notes, limits=how.limits).rubrics
+        texts = _first_texts(open_notes(rubric, how=replace(how, tell=None)))
     except RubricateError:
         return False
     return bool(texts) and not _are_swapped(texts, rubrics)

@@ -11,7 +11,7 @@ from rubricate.columns import plain_name
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, listed, nearest, shown
 from rubricate.formats.annotations import has_lone_surrogate
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.rubric import (
     NO_FLOOR,
     NO_METADATA,

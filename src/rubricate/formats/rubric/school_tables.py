@@ -16,7 +16,7 @@ from rubricate.columns import plain_name
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, MissingExtraError, shown
 from rubricate.files import packaged_text
-from rubricate.formats.limits import Faults, read_whole
+from rubricate.formats.reading import Faults, read_whole
 from rubricate.formats.rubric.records import (
     COMPETITION,
     WRITTEN,
@@ -53,7 +53,7 @@ _SHARED = ("case", "kind", "group", "title")
 def read_csv_records(path: Path, faults: Faults) -> Records:
     """Read a table with a header; comma, semicolon or tab between its columns."""
     records = Records(path.stem)
-    raw = read_whole(path)
+    raw = read_whole(path, faults.how.limits)
     form = find_csv_form(path, is_known)
     try:
         body = raw.decode(form.encoding)
@@ -314,7 +314,7 @@ def names_no_case(sheet: str) -> bool:
 def read_excel_records(path: Path, faults: Faults) -> Records:
     """Read a workbook: one sheet per case, named after it; messages give the rows Excel shows."""
     records = Records(path.stem)
-    sheets, hidden = read_sheets(path)
+    sheets, hidden = read_sheets(path, faults.how.limits)
     records.notices += [f"sheet {title!r} is hidden and was left out" for title in hidden]
     tables = [sheet for sheet in sheets if _is_table(sheet.rows)]
     for sheet in sheets:

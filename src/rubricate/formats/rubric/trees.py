@@ -12,7 +12,8 @@ from typing import Any
 from rubricate.errors import Fault, InputError, MissingExtraError, did_you_mean, shown
 from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
-from rubricate.formats.limits import Faults, limits_now, need_within, read_text
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import Faults, read_text
 from rubricate.formats.rubric.records import FLOOR_FAULT, Records, add_floor, match_columns
 from rubricate.rubric import Rubric, Scalar
 
@@ -38,7 +39,7 @@ def read_yaml_tree(path: Path, faults: Faults) -> Any:
         import yaml
     except ImportError:
         raise MissingExtraError("YAML files") from None
-    text = read_text(path)
+    text = read_text(path, faults.how.limits)
     loader = None
     try:
         loader = yaml.SafeLoader(text)
@@ -78,8 +79,11 @@ class _Nodes:
         import yaml
 
         self.n_values += 1
-        need_within("cells", self.n_values, "the file has {} values or more", self.path)
-        need_within("depth", depth, "the file has {} levels or more", self.path)
+        limits = self.faults.how.limits
+        self.faults.how.limits.check(
+            "cells", self.n_values, "the file has {} values or more", self.path
+        )
+        limits.check("depth", depth, "the file has {} levels or more", self.path)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, depth + 1) for item in node.value]
         if isinstance(node, yaml.ScalarNode):
@@ -127,17 +131,17 @@ class _Nodes:
 def read_toml_tree(path: Path, faults: Faults) -> Any:
     """Return the file as tables, lists and texts; only what is below ``metadata`` has a type."""
     try:
-        return _from_toml(read_toml(path))
+        return _from_toml(read_toml(path, faults.how.limits))
     except InputError as error:
         faults.found += error.faults
         return Branch()
 
 
-def read_toml(path: Path) -> Json:
+def read_toml(path: Path, limits: ReadLimits = USUAL_LIMITS) -> Json:
     """Return the tables of a TOML file; InputError for all that is wrong with it."""
-    text = read_text(path)
+    text = read_text(path, limits)
     # The parser's time grows with the square of a key's levels.
-    depth = limits_now().depth
+    depth = limits.depth
     try:
         if re.search(rf"(?<![^{_APART}])(?:[^{_APART}]++[ \t]*+\.[ \t]*+){{{depth}}}", text):
             raise RecursionError

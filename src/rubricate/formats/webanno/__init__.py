@@ -14,8 +14,9 @@ from rubricate.formats.annotations import Utf16Map, refuse_outside
 from rubricate.formats.cas.write import INITIAL, LAYER
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
-from rubricate.formats.limits import Faults, first_bytes
 from rubricate.formats.marked_texts import Labelled, judged_notes
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
+from rubricate.formats.reading import Faults, first_bytes
 from rubricate.formats.webanno.read import (
     FEATURE,
     GROUP,
@@ -229,7 +230,7 @@ def looks_like_webanno(path: Path) -> bool:
     return first_bytes(place).startswith(b"#FORMAT=WebAnno TSV")
 
 
-def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_webanno(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read one .tsv file, or a folder of them as we write it or as INCEpTION exports it.
 
     ``NOTE.tsv`` is judged by the only annotator, ``NOTE/ANNOTATOR.tsv`` by the one it is named
@@ -241,11 +242,11 @@ def read_webanno(path: Path, *, strict: bool = True, progress: Progress = silent
     attributes. Layers about words (part of speech, lemma, ...) are passed over. See
     `rubricate.formats.webanno.read.parse_tsv` for how the text is put together.
     """
-    faults = Faults(path, strict=strict)
-    frame = read_frame(path, is_folder=path.is_dir())
+    faults = Faults(path, how)
+    frame = read_frame(path, is_folder=path.is_dir(), limits=how.limits)
     texts: dict[str, str] = {}
     judged: dict[tuple[str, str], tuple[Path, list[LayerSpan]]] = {}
-    for place, note_id, annotator_id in watched(_files(path, frame), progress, "reading files"):
+    for place, note_id, annotator_id in watched(_files(path, frame), how.progress, "reading files"):
         text, spans = _parse_file(place, faults)
         if text is None:
             continue

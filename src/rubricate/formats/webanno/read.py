@@ -12,7 +12,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import Utf16Map, has_fragments
 from rubricate.formats.cas.write import DKPRO, LAYER
 from rubricate.formats.frame import Frame
-from rubricate.formats.limits import Faults
+from rubricate.formats.reading import Faults
 from rubricate.formats.webanno.values import (
     NO_ANNOTATION,
     NO_VALUE,
@@ -310,7 +310,7 @@ def _spans(units: list[_Unit], columns: list[Column], text: str, faults: Faults)
         except ValueError as error:
             faults.add(f"{error}; WebAnno counts UTF-16 units", line=unit.line)
             continue
-        if faults.strict and unit.token not in {text[start:end], escape_text(text[start:end])}:
+        if faults.how.strict and unit.token not in {text[start:end], escape_text(text[start:end])}:
             faults.add(
                 f"the token is not the text at {unit.start}-{unit.end} (UTF-16 units)",
                 line=unit.line,

@@ -13,7 +13,7 @@ import numpy as np
 
 from rubricate.arrays import F32, I64, Bools
 from rubricate.errors import Fault, InputError
-from rubricate.formats.limits import read_text
+from rubricate.formats.reading import read_text
 from rubricate.neural.sequence.states import STANDINGS, Tokens
 
 #: Number 0 is padding and 1 whatever was not seen in training, in every table.

@@ -1,20 +1,18 @@
-"""Notes one by one, of any format: which of them, and how tables and folders are understood."""
+"""Notes one by one, of any format, and which of them are wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rubricate.corpus import Corpus, Note
-from rubricate.display import counted
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, option
 from rubricate.files import file_hash
-from rubricate.formats import choose_format, is_embedded, read_corpus
+from rubricate.formats import choose_format, is_embedded, read_path
 from rubricate.formats.format import Unreadable, numbered_places, same_ids
+from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.rubric import Rubric
 
 #: Values of a field are listed in a message only if they are few and short: longer ones may be
@@ -129,9 +127,18 @@ class NoteSource:
     streamed: bool
     where: tuple[str, ...] = ()
     path: Path | None = None
-    #: How the notes were to be read, as far as that was said: format, columns, case.
-    read_as: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
+    how: ReadOptions = USUAL_OPTIONS
     places: Callable[[], Iterator[str]] = numbered_places
+
+    @property
+    def read_as(self) -> dict[str, str | dict[str, str]]:
+        """How the notes were to be read, as far as that was said: format, columns, case."""
+        said: dict[str, str | dict[str, str]] = {
+            "format": self.how.format,
+            "columns": dict(self.how.columns),
+            "case": self.how.case,
+        }
+        return {name: value for name, value in said.items() if value}
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file or folder is no longer the one whose hash was taken."""
@@ -163,8 +170,8 @@ class NoteSource:
 def open_notes(
     notes: str | Path | Corpus,
     *,
-    format: str | None = None,  # noqa: A002
     where: Sequence[str] = (),
+    how: ReadOptions = USUAL_OPTIONS,
 ) -> NoteSource:
     """Return a source of notes: one at a time if the format can, else read as a whole.
 
@@ -175,24 +182,20 @@ def open_notes(
     for condition in where:
         parse_condition(condition)
     if isinstance(notes, Corpus):
-        return _of_corpus(notes, "corpus", "", where)
+        return replace(_of_corpus(notes, "corpus", "", where), how=how)
     place = Path(notes)
     if is_embedded(place):
-        return _of_corpus(read_corpus(notes, format=format), str(notes), "", where)
-    chosen = choose_format(place, format)
-    now = _IN_FORCE.get()
-    said: dict[str, str | Mapping[str, str]] = {
-        "format": format or "", "columns": dict(now.columns), "case": now.case
-    }  # fmt: skip
-    read_as = {name: value for name, value in said.items() if value}
+        source = _of_corpus(read_path(notes, how), str(notes), "", where)
+        return replace(source, how=how)
+    chosen = choose_format(place, how)
+    digest = file_hash(place)
     if chosen.stream is None:
-        digest = file_hash(place)
-        source = _of_corpus(read_corpus(place, format=chosen.name), place.name, digest, where)
-        return replace(source, path=place, read_as=read_as)
-    digest, stream = file_hash(place), chosen.stream(place)
+        corpus = read_path(place, replace(how, format=chosen.name))
+        return replace(_of_corpus(corpus, place.name, digest, where), path=place, how=how)
+    stream = chosen.stream(place, how)
     return NoteSource(
-        place.name, stream.rubrics, stream.read, digest, True, tuple(where), place, read_as,
-        places=stream.places,
+        place.name, stream.rubrics, stream.read, digest, True, tuple(where), place, how,
+        stream.places,
     )  # fmt: skip
 
 
@@ -216,107 +219,3 @@ def with_only_case(notes: Iterable[T], rubrics: Mapping[str, Rubric]) -> Iterato
             yield replace(note, case=only)
         else:
             yield note
-
-
-@dataclass(frozen=True, slots=True)
-class Understanding:
-    """Which column is what, the case of all notes, and who is told what was understood."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    case: str = ""
-    tell: Callable[[str], None] | None = None
-
-
-_IN_FORCE: ContextVar[Understanding] = ContextVar("understanding", default=Understanding())  # noqa: B039
-
-
-def understanding_now() -> Understanding:
-    """Return the settings for reading notes."""
-    return _IN_FORCE.get()
-
-
-@contextmanager
-def understood_as(
-    *,
-    columns: Mapping[str, str] | None = None,
-    case: str = "",
-    tell: Callable[[str], None] | None = None,
-) -> Iterator[None]:
-    """Have notes understood so for a while; what is not given stays as it is.
-
-    >>> with understood_as(case="Case 1"):
-    ...     understanding_now().case
-    'Case 1'
-    """
-    now = _IN_FORCE.get()
-    new = Understanding(columns or now.columns, case or now.case, tell or now.tell)
-    token = _IN_FORCE.set(new)
-    try:
-        yield
-    finally:
-        _IN_FORCE.reset(token)
-
-
-def parse_columns(text: str) -> dict[str, str]:
-    """Return what ``--columns`` says; other names than id, text and case rename a column.
-
-    >>> parse_columns("id=student_id,text=note")
-    {'id': 'student_id', 'text': 'note'}
-    """
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(sign and name.strip() and column.strip() for name, sign, column in pairs):
-        raise ArgumentError(
-            f"{option('--columns', text)}: need NAME=COLUMN, e.g. id=student_id,text=note"
-        )
-    return {name.strip(): column.strip() for name, _, column in pairs}
-
-
-def refuse_understanding(format_name: str) -> None:
-    """Raise InputError where columns or a case are given and the format has its own."""
-    now = _IN_FORCE.get()
-    if now.columns or now.case:
-        raise ArgumentError(
-            f"{option('--columns')} and {option('--assign-case')} are for tables and folders of "
-            f"notes. This input has the format {format_name}, which names its own columns and "
-            "cases. Leave them out."
-        )
-
-
-def telling(
-    read: Callable[[], Iterable[Note | Unreadable]], words: str
-) -> Callable[[], Iterator[Note | Unreadable]]:
-    """Return a reader that gives all notes the case asked for, and says once what it read."""
-    how, said = _IN_FORCE.get(), False
-
-    def again() -> Iterator[Note | Unreadable]:
-        nonlocal said
-        n_notes, n_without, cases, others = 0, 0, set(), set()
-        for note in read():
-            n_notes += 1
-            n_without += not (how.case or note.case)
-            cases |= {how.case or note.case} - {""}
-            others |= {note.case} - {"", how.case}
-            yield replace(note, case=how.case) if how.case else note
-        if how.tell is not None and not said:
-            said = True
-            without = f", {n_without:,} of them without a case" if cases and n_without else ""
-            how.tell(f"{counted_notes(n_notes, cases)}{without}; {words}")
-            if how.case and others:
-                given = option("--assign-case")
-                how.tell(f"{given} replaces the cases that the notes have: {_named(others)}")
-
-    return again
-
-
-def counted_notes(n_notes: int, cases: Collection[str]) -> str:
-    """Return the number of notes in words, with their case or the number of cases.
-
-    >>> counted_notes(2, {"chest pain"}), counted_notes(1, set())
-    ("2 notes of case 'chest pain'", '1 note')
-    """
-    notes = counted(n_notes, "note")
-    return f"{notes} of {_named(cases)}" if cases else notes
-
-
-def _named(cases: Collection[str]) -> str:
-    return f"{len(cases)} cases" if len(cases) > 1 else f"case {next(iter(cases))!r}"

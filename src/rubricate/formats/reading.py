@@ -1,115 +1,29 @@
-"""Limits of inputs: their size, safe XML, and all their faults at once."""
+"""Reading of files: bytes and text within limits, safe XML and links, and all faults at once."""
 
 from __future__ import annotations
 
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from stat import S_ISREG
 
-from rubricate.errors import Fault, InputError, UnknownNameError, option, shown
+from rubricate.errors import Fault, InputError, shown
 from rubricate.files import missing_path
+from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
 
 #: The ratio of an archive counts from this many unpacked bytes on: small files may be all blanks.
 RATIO_FROM = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLimits:
-    """Limits for reading.
-
-    ``file_bytes``: bytes of a file that is read whole.
-    ``unpacked_bytes``: bytes of a workbook, an archive or a Parquet table when unpacked.
-    ``ratio``: how many times larger an archive may become, counted from `RATIO_FROM` bytes on.
-    ``cells``: cells of a sheet, from the first to the last one used, and values of a YAML file,
-    each counted as often as it is used.
-    ``depth``: levels of a JSON, YAML or TOML file.
-
-    >>> ReadLimits(cells=10).cells
-    10
-    """
-
-    file_bytes: int = 2_000_000_000
-    unpacked_bytes: int = 1_000_000_000
-    ratio: int = 200
-    cells: int = 1_000_000
-    rows: int = 50_000_000
-    depth: int = 100
-
-
-_IN_FORCE: ContextVar[ReadLimits] = ContextVar("limits", default=ReadLimits())  # noqa: B039
-
-
-def limits_now() -> ReadLimits:
-    """Return the limits in force."""
-    return _IN_FORCE.get()
-
-
-@contextmanager
-def limits_in_force(limits: ReadLimits | None) -> Iterator[None]:
-    """Put limits in force for a while; None leaves those that are.
-
-    >>> with limits_in_force(ReadLimits(cells=10)):
-    ...     limits_now().cells
-    10
-    """
-    token = _IN_FORCE.set(limits or _IN_FORCE.get())
-    try:
-        yield
-    finally:
-        _IN_FORCE.reset(token)
-
-
-def parse_limits(given: Sequence[str]) -> ReadLimits:
-    """Return the limits that ``NAME=VALUE`` changes.
-
-    >>> parse_limits(["cells=2_000_000"]).cells
-    2000000
-    >>> parse_limits(["cell=5"])
-    Traceback (most recent call last):
-    rubricate.errors.UnknownNameError: no limit 'cell'; did you mean 'cells'? Known: file_bytes, ...
-    """
-    changed: dict[str, int] = {}
-    known = [field.name for field in fields(ReadLimits)]
-    for text in given:
-        name, _, value = text.partition("=")
-        if name not in known:
-            raise UnknownNameError("limit", name, known)
-        digits = value.replace("_", "")
-        if not (digits.isascii() and digits.isdigit() and len(digits) < 16 and int(digits)):
-            raise InputError(
-                f"{option('--limit', name)}: need a whole number of 1 or more, e.g. {name}=1000"
-            )
-        changed[name] = int(digits)
-    return replace(limits_now(), **changed)
-
-
-def need_within(name: str, found: int, what: str, path: Path | None = None) -> None:
-    """Raise InputError if there is more of something than the limit of this name allows.
-
-    >>> need_within("cells", 3, "the sheet has {} cells")
-    """
-    allowed: int = getattr(limits_now(), name)
-    if found > allowed:
-        larger = option("--limit", f"{name}={found}", python=f"limits=ReadLimits({name}={found})")
-        hint = f"If you trust the file, raise the limit: {larger}"
-        message = f"{what.format(f'{found:,}')}; at most {allowed:,} are read. {hint}"
-        raise InputError([Fault(message, path)])
-
-
-def read_whole(path: Path) -> bytes:
+def read_whole(path: Path, limits: ReadLimits = USUAL_LIMITS) -> bytes:
     """Return a file's bytes; InputError if it cannot be read or is too large."""
     try:
         status = path.stat()
         # A pipe in a folder of others would be waited for without end.
         if not S_ISREG(status.st_mode):
             raise InputError([Fault("not a plain file", path)])
-        need_within("file_bytes", status.st_size, "the file has {} bytes", path)
+        limits.check("file_bytes", status.st_size, "the file has {} bytes", path)
         return path.read_bytes()
     except FileNotFoundError as error:
         raise missing_path(path) from error
@@ -126,15 +40,15 @@ def first_bytes(path: Path, most: int = 4096) -> bytes:
         return b""
 
 
-def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+def check_archive(archive: zipfile.ZipFile, path: Path, limits: ReadLimits = USUAL_LIMITS) -> None:
     """Raise InputError if a ZIP archive would become too large; reading never goes beyond that."""
     members = archive.infolist()
     unpacked = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
-    need_within("unpacked_bytes", unpacked, "the archive has {} bytes when unpacked", path)
+    limits.check("unpacked_bytes", unpacked, "the archive has {} bytes when unpacked", path)
     if unpacked > RATIO_FROM:
         ratio = unpacked // max(1, packed)
-        need_within("ratio", ratio, "the archive becomes {} times larger when unpacked", path)
+        limits.check("ratio", ratio, "the archive becomes {} times larger when unpacked", path)
 
 
 #: What a declaration may name; in others, a reader for signs could be led past what is written.
@@ -169,7 +83,7 @@ def unsafe_xml(content: bytes, *, doctype: bool = False) -> str | None:
 
 
 class Faults:
-    """The faults found so far in one input; unless ``strict``, offsets may be wrong.
+    """The faults found so far in one input, and the options it is read with.
 
     >>> faults = Faults(Path("notes.csv"), unit="row")
     >>> faults.add("column 'case_num' is empty", line=2)
@@ -178,15 +92,15 @@ class Faults:
     rubricate.errors.InputError: notes.csv, row 2: column 'case_num' is empty
     """
 
-    def __init__(self, path: Path, *, unit: str = "line", strict: bool = True) -> None:
+    def __init__(self, path: Path, how: ReadOptions = USUAL_OPTIONS, *, unit: str = "line") -> None:
         self.path = path
+        self.how = how
         self.unit = unit
-        self.strict = strict
         self.found: list[Fault] = []
 
     def of(self, path: Path) -> Faults:
         """Return the same faults, to which those of another file are added."""
-        other = Faults(path, unit=self.unit, strict=self.strict)
+        other = Faults(path, self.how, unit=self.unit)
         other.found = self.found
         return other
 
@@ -199,7 +113,7 @@ class Faults:
         if self.refuses_link(path):
             return None
         try:
-            return read_text(path)
+            return read_text(path, self.how.limits)
         except InputError as error:
             self.found.extend(error.faults)
             return None
@@ -216,7 +130,7 @@ class Faults:
 
     def check_span(self, start: int, end: int, length: int, note_id: str, line: int | None) -> bool:
         """Note a fault if a span must be, and is not, inside a note of this length; tell if not."""
-        if not self.strict or 0 <= start < end <= length:
+        if not self.how.strict or 0 <= start < end <= length:
             return True
         self.add(
             f"span {start} {end} of note {shown(note_id)} is not inside its text: "
@@ -260,9 +174,9 @@ def refuse_link(file: Path, folder: Path) -> None:
         raise InputError([Fault("a link that leads out of the folder is not read", file)])
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, limits: ReadLimits = USUAL_LIMITS) -> str:
     """Return the file as text exactly as stored (no line-break translation)."""
-    raw = read_whole(path)
+    raw = read_whole(path, limits)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

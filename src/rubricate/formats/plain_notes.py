@@ -8,7 +8,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -22,11 +23,12 @@ from rubricate.columns import (
     twin_columns,
 )
 from rubricate.corpus import Corpus, Note
+from rubricate.display import counted
 from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, listed, option, shown
 from rubricate.formats.annotations import has_lone_surrogate, writable
 from rubricate.formats.format import Format, NoteStream, Unreadable
-from rubricate.formats.limits import check_archive, leads_out, read_whole, unsafe_xml
-from rubricate.formats.notes import telling, understanding_now
+from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
+from rubricate.formats.reading import check_archive, leads_out, read_whole, unsafe_xml
 from rubricate.formats.spreadsheets import (
     CsvForm,
     Odd,
@@ -36,7 +38,6 @@ from rubricate.formats.spreadsheets import (
     read_sheets,
 )
 from rubricate.formats.tables import NO_ID, is_id, is_number
-from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata
 
 #: Names of ids that no two notes share; under the others a person may have written several.
@@ -52,8 +53,8 @@ def looks_like_table(path: Path) -> bool:
         return False
     if path.suffix.lower() in _WORKBOOKS:
         return True
-    form = find_csv_form(path, _is_known)
-    return {"id", "text"} <= _columns(_header(path, form)).keys()
+    header = _header(path, find_csv_form(path, _is_known(USUAL_OPTIONS)))
+    return {"id", "text"} <= find_note_columns(header, {}).keys()
 
 
 def is_table_file(path: Path) -> bool:
@@ -61,14 +62,10 @@ def is_table_file(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in _TEXT_FILES | _WORKBOOKS
 
 
-def _is_known(name: str) -> bool:
-    plain = plain_name(name)
-    given = understanding_now().columns.values()
-    return any(plain in names for names in NOTE_COLUMNS.values()) or plain in map(plain_name, given)
-
-
-def _columns(header: Sequence[str]) -> dict[str, int]:
-    return find_note_columns(header, understanding_now().columns)
+def _is_known(how: ReadOptions) -> Callable[[str], bool]:
+    """Return what tells the name of a column that means something."""
+    known = {plain_name(name) for name in how.columns.values()}.union(*NOTE_COLUMNS.values())
+    return lambda name: plain_name(name) in known
 
 
 class _Part(NamedTuple):
@@ -80,20 +77,20 @@ class _Part(NamedTuple):
     rows: Callable[[], Iterable[tuple[int, list[str]]]]
 
 
-def stream_table(path: Path) -> NoteStream:
+def stream_table(path: Path, how: ReadOptions = USUAL_OPTIONS) -> NoteStream:
     """Open a table of notes; InputError if it lacks the column of the notes or of their texts."""
     if not is_table_file(path):
         raise InputError([Fault("need a .csv, .tsv, .txt or .xlsx file", path)])
     if path.suffix.lower() in _WORKBOOKS:
-        parts, words = _sheets(path), "Excel"
+        parts, words = _sheets(path, how), "Excel"
     else:
-        form = find_csv_form(path, _is_known)
+        form = find_csv_form(path, _is_known(how))
         header, words = _header(path, form), form.words
         rows = lambda: islice(_rows(path, form), 1, None)  # noqa: E731
-        parts = [_Part("", header, _columns(header), rows)]
-    faults = [fault for part in parts for fault in _missing(path, part)]
+        parts = [_Part("", header, find_note_columns(header, how.columns), rows)]
+    faults = [fault for part in parts for fault in _missing(path, part, how.columns)]
     if faults:
-        raise (ArgumentError if understanding_now().columns else InputError)(faults)
+        raise (ArgumentError if how.columns else InputError)(faults)
     alone = own_ids(_names(parts))
     first = parts[0]
     order = [name for name in (*NOTE_COLUMNS, *first.columns) if name in first.columns]
@@ -102,14 +99,13 @@ def stream_table(path: Path) -> NoteStream:
     more = f"; also kept: {', '.join(map(shown, kept))}" if kept else ""
     joined = "" if alone else "; ids are joined with the case, as some occur in several"
     said = f"columns {', '.join(meaning)}{more} ({words}){joined}"
-    return NoteStream((), telling(lambda: _notes(parts, alone), said), lambda: _places(parts))
+    return NoteStream((), _telling(lambda: _notes(parts, alone), said, how), lambda: _places(parts))
 
 
-def _missing(path: Path, part: _Part) -> Iterator[Fault]:
+def _missing(path: Path, part: _Part, given: Mapping[str, str]) -> Iterator[Fault]:
     """Yield what is wrong with the columns: those that are missing, and those there twice."""
     twins = twin_columns(part.header, part.columns)
     yield from (Fault(f"{part.place}{said}", path) for said in twins)
-    given = understanding_now().columns
     plain = [*map(plain_name, part.header)]
     lost = [n for n, column in given.items() if plain_name(column) not in plain]
     needed = [name for name in ("id", "text") if name not in {*part.columns, *lost}]
@@ -158,14 +154,15 @@ def _rows(path: Path, form: CsvForm, *, strict: bool = True) -> Iterator[tuple[i
             raise InputError([Fault(f"not {form.encoding}", path, line)]) from None
 
 
-def _sheets(path: Path) -> list[_Part]:
+def _sheets(path: Path, how: ReadOptions) -> list[_Part]:
     """Return the sheets that have a column of texts, or all: the sheet is the case of its notes."""
-    sheets, _ = read_sheets(path)
+    sheets, _ = read_sheets(path, how.limits)
+    is_known = _is_known(how)
     parts = []
     for sheet in sheets:
-        top = find_header([row for _, row in sheet.rows], _is_known)
+        top = find_header([row for _, row in sheet.rows], is_known)
         header = [cell.strip() for cell in sheet.rows[top][1]] if sheet.rows else []
-        rows, columns = sheet.rows[top + 1 :], _columns(header)
+        rows, columns = sheet.rows[top + 1 :], find_note_columns(header, how.columns)
         if len(sheets) > 1 and "case" not in columns:
             rows = [(number, [*row, sheet.title.strip()]) for number, row in rows]
             header, columns = [*header, "sheet"], {**columns, "case": len(header)}
@@ -243,9 +240,9 @@ def _note(
     return Note(identifier, case.strip(), str(text), metadata)
 
 
-def read_table_of_notes(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_table_of_notes(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a whole table; there are no offsets, so ``strict`` changes nothing."""
-    return stream_table(path).corpus(path, progress)
+    return stream_table(path, how).corpus(path, how.progress)
 
 
 TABLE = Format(
@@ -289,7 +286,7 @@ def holds_texts(path: Path) -> bool:
     return path.is_dir() and any(map(_is_note, _files(path)))
 
 
-def stream_texts(path: Path) -> NoteStream:
+def stream_texts(path: Path, how: ReadOptions = USUAL_OPTIONS) -> NoteStream:
     """Open a folder of texts; notes come in the order of their cases' and files' names."""
     if not path.is_dir():
         raise InputError([Fault("need a folder of .txt or .docx files", path)])
@@ -303,10 +300,11 @@ def stream_texts(path: Path) -> NoteStream:
     said += "" if alone else "; ids are joined with the case, as some occur in several"
     if left_out:
         said += f"; left out: {len(left_out)} of other kinds ({listed(left_out, 3)})"
-    return NoteStream((), telling(lambda: (_text_note(file, path, alone) for file in files), said))
+    notes = lambda: (_text_note(file, path, alone, how.limits) for file in files)  # noqa: E731
+    return NoteStream((), _telling(notes, said, how))
 
 
-def _text_note(file: Path, folder: Path, alone: bool) -> Note | Unreadable:
+def _text_note(file: Path, folder: Path, alone: bool, limits: ReadLimits) -> Note | Unreadable:
     # A name that is not UTF-8 could be written nowhere.
     case = "" if file.parent == folder else file.parent.name
     case, stem = writable(case), writable(file.stem)
@@ -316,8 +314,8 @@ def _text_note(file: Path, folder: Path, alone: bool) -> Note | Unreadable:
     if leads_out(file, folder):
         return Unreadable(name, case, "the file is a link that leads out of the folder")
     try:
-        raw = read_whole(file)
-        text = docx_text(raw, file) if file.suffix.lower() == ".docx" else decode_text(raw)
+        raw = read_whole(file, limits)
+        text = docx_text(raw, file, limits) if file.suffix.lower() == ".docx" else decode_text(raw)
         return Note(name, case, text)
     except UnicodeDecodeError:
         return Unreadable(name, case, "the file is not UTF-8, nor of an encoding Windows writes")
@@ -325,11 +323,11 @@ def _text_note(file: Path, folder: Path, alone: bool) -> Note | Unreadable:
         return Unreadable(name, case, f"the file {error.faults[0].message}")
 
 
-def docx_text(raw: bytes, path: Path) -> str:
+def docx_text(raw: bytes, path: Path, limits: ReadLimits = USUAL_LIMITS) -> str:
     """Return the text of a Word file: a line per paragraph, without what was struck out."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            check_archive(archive, path)
+            check_archive(archive, path, limits)
             content = archive.read("word/document.xml")
         if unsafe := unsafe_xml(content):
             raise InputError([Fault(unsafe, path)])
@@ -362,9 +360,9 @@ def _words(element: ElementTree.Element) -> Iterator[str]:
             yield from _words(child)
 
 
-def read_texts(path: Path, *, strict: bool = True, progress: Progress = silent) -> Corpus:
+def read_texts(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read all texts of a folder; there are no offsets, so ``strict`` changes nothing."""
-    return stream_texts(path).corpus(path, progress)
+    return stream_texts(path, how).corpus(path, how.progress)
 
 
 TEXTS = Format(
@@ -374,3 +372,43 @@ TEXTS = Format(
     read=read_texts,
     stream=stream_texts,
 )
+
+
+def _telling(
+    read: Callable[[], Iterable[Note | Unreadable]], words: str, how: ReadOptions
+) -> Callable[[], Iterator[Note | Unreadable]]:
+    """Return a reader that gives all notes the case asked for, and says once what it read."""
+    said = False
+
+    def again() -> Iterator[Note | Unreadable]:
+        nonlocal said
+        n_notes, n_without, cases, others = 0, 0, set(), set()
+        for note in read():
+            n_notes += 1
+            n_without += not (how.case or note.case)
+            cases |= {how.case or note.case} - {""}
+            others |= {note.case} - {"", how.case}
+            yield replace(note, case=how.case) if how.case else note
+        if how.tell is not None and not said:
+            said = True
+            without = f", {n_without:,} of them without a case" if cases and n_without else ""
+            how.tell(f"{counted_notes(n_notes, cases)}{without}; {words}")
+            if how.case and others:
+                given = option("--assign-case")
+                how.tell(f"{given} replaces the cases that the notes have: {_named(others)}")
+
+    return again
+
+
+def counted_notes(n_notes: int, cases: Collection[str]) -> str:
+    """Return the number of notes in words, with their case or the number of cases.
+
+    >>> counted_notes(2, {"chest pain"}), counted_notes(1, set())
+    ("2 notes of case 'chest pain'", '1 note')
+    """
+    notes = counted(n_notes, "note")
+    return f"{notes} of {_named(cases)}" if cases else notes
+
+
+def _named(cases: Collection[str]) -> str:
+    return f"{len(cases)} cases" if len(cases) > 1 else f"case {next(iter(cases))!r}"

@@ -15,7 +15,7 @@ from rubricate import (
     write_corpus,
 )
 from rubricate.errors import InputError
-from rubricate.formats import FORMATS, detect_format
+from rubricate.formats import FORMATS, detect_format, read_path
 from rubricate.formats.format import Unreadable
 from rubricate.formats.notes import (
     LONGEST_VALUE,
@@ -26,6 +26,7 @@ from rubricate.formats.notes import (
     parse_condition,
     with_only_case,
 )
+from rubricate.formats.options import ReadOptions
 
 
 def test_streams_give_what_the_corpus_has(tmp_path: Path) -> None:
@@ -151,12 +152,12 @@ def test_whole_reading_names_every_note_that_cannot_be_read(tmp_path: Path) -> N
 def test_a_named_format_says_what_it_needs(tmp_path: Path) -> None:
     path = tmp_path / "notes.csv"
     path.write_text("id,words\n1,a\n")
-    for read in (read_corpus, open_notes):
+    for read in (read_path, open_notes):
         with pytest.raises(InputError, match="pn history"):
-            read(path, format="table")
+            read(path, how=ReadOptions("table"))
         for format_, place in (("table", tmp_path), ("texts", path), ("jsonl", tmp_path)):
             with pytest.raises(InputError):
-                read(place, format=format_)
+                read(place, how=ReadOptions(format_))
         with pytest.raises(InputError, match="no such file"):
             read(tmp_path / "nowhere", format="table")
     assert detect_format(path) == "table"

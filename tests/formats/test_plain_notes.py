@@ -9,10 +9,11 @@ import pytest
 
 from rubricate import Note, read_corpus
 from rubricate.errors import InputError
-from rubricate.formats import detect_format
-from rubricate.formats.limits import ReadLimits
-from rubricate.formats.notes import open_notes, parse_columns, understood_as
-from rubricate.formats.notes.plain import docx_text
+from rubricate.formats import detect_format, read_path
+from rubricate.formats.notes import open_notes
+from rubricate.formats.options import ReadOptions, parse_columns
+from rubricate.formats.plain_notes import docx_text
+from rubricate.formats.reading import ReadLimits
 from rubricate.notebook import as_rubric_file
 from rubricate.scoring import ScoreSettings, score_notes
 
@@ -35,8 +36,7 @@ def test_whatever_excel_writes_is_read(encoding: str, delimiter: str, tmp_path: 
     path = tmp_path / ("notes.txt" if encoding == "utf-16" else "notes.csv")
     path.write_bytes(as_text(ROWS, delimiter).encode(encoding))
     told: list[str] = []
-    with understood_as(tell=told.append):
-        corpus = read_corpus(path)
+    corpus = read_path(path, ReadOptions(tell=told.append))
     # One student wrote two notes: each has an id of its own, and the student is kept.
     assert [(n.id, n.case, n.metadata["School"]) for n in corpus.notes] == [
         ("1001-Case 1", "Case 1", "North"),
@@ -110,15 +110,11 @@ def test_columns_and_case_can_be_given(tmp_path: Path) -> None:
     assert "columns=id=COLUMN,text=COLUMN" in message
     assert "fever" not in message
     columns = parse_columns("id=Matrikel,text=anamnese,school=Campus")
-    with understood_as(columns=columns, case="Case 9"):
-        (note,) = read_corpus(path).notes
+    (note,) = read_path(path, ReadOptions(columns=columns, case="Case 9")).notes
     assert (note.id, note.case, note.text) == ("7", "Case 9", "fever")
     assert dict(note.metadata) == {"school": "A"}
-    with (
-        understood_as(columns={"id": "Matrikel", "text": "Notiz"}),
-        pytest.raises(InputError) as raised,
-    ):
-        read_corpus(path)
+    with pytest.raises(InputError) as raised:
+        read_path(path, ReadOptions(columns={"id": "Matrikel", "text": "Notiz"}))
     assert "'Notiz'" in str(raised.value) and "Anamnese" in str(raised.value)
 
 
@@ -126,12 +122,12 @@ def test_a_case_that_overrules_those_of_the_notes_is_told(tmp_path: Path) -> Non
     path = tmp_path / "notes.csv"
     path.write_text("id,case,text\n1,3,fever\n2,7,cough\n", encoding="utf-8")
     told: list[str] = []
-    with understood_as(case="3", tell=told.append):
-        assert {note.case for note in read_corpus(path).notes} == {"3"}
+    assert {
+        note.case for note in read_path(path, ReadOptions(case="3", tell=told.append)).notes
+    } == {"3"}
     assert any("case replaces" in line and "'7'" in line for line in told)
     told.clear()
-    with understood_as(tell=told.append):
-        read_corpus(path)
+    read_path(path, ReadOptions(tell=told.append))
     assert not any("case replaces" in line for line in told)
 
 
@@ -145,12 +141,9 @@ def test_a_table_without_names_is_not_quoted(tmp_path: Path) -> None:
 
 def test_other_formats_say_themselves_what_is_what() -> None:
     # An embedded corpus is no file; a file of another format is refused.
-    path = Path(__file__).parents[2] / "resources"
-    with (
-        understood_as(case="x"),
-        pytest.raises(InputError, match="columns and case are for tables"),
-    ):
-        read_corpus(path, format="jsonl")
+    path = Path(__file__).parents[1] / "resources"
+    with pytest.raises(InputError, match="columns and case are for tables"):
+        read_path(path, ReadOptions(format="jsonl", case="x"))
 
 
 def test_excel_may_leave_out_or_add_empty_cells(tmp_path: Path) -> None:
@@ -209,8 +202,7 @@ def test_subfolders_are_cases(tmp_path: Path) -> None:
     (tmp_path / "Case 2" / ".DS_Store").write_bytes(b"x")
     assert detect_format(tmp_path) == "texts"
     told: list[str] = []
-    with understood_as(tell=told.append):
-        corpus = read_corpus(tmp_path)
+    corpus = read_path(tmp_path, ReadOptions(tell=told.append))
     assert corpus.notes == (
         Note("s1-Case 1", "Case 1", "note of Case 1\nsecond line\twith a tab"),
         Note("s1-Case 2", "Case 2", "note of Case 2\nsecond line\twith a tab"),
@@ -223,8 +215,9 @@ def test_other_files_are_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("fever")
     (tmp_path / "plan.pdf").write_bytes(b"%PDF")
     told: list[str] = []
-    with understood_as(case="c", tell=told.append):
-        assert read_corpus(tmp_path).notes == (Note("a", "c", "fever"),)
+    assert read_path(tmp_path, ReadOptions(case="c", tell=told.append)).notes == (
+        Note("a", "c", "fever"),
+    )
     assert "plan.pdf" in told[0]
 
 
@@ -291,19 +284,15 @@ def test_notes_without_a_case_are_counted_beside_the_cases(tmp_path: Path) -> No
     path = tmp_path / "notes.csv"
     path.write_text("id,text,case\n1,cough,a\n2,rash,b\n3,fever,\n", encoding="utf-8")
     told: list[str] = []
-    with understood_as(tell=told.append):
-        read_corpus(path)
+    read_path(path, ReadOptions(tell=told.append))
     assert told[0].startswith("3 notes of 2 cases, 1 of them without a case; ")
 
 
 def test_a_column_that_was_named_and_is_not_there_is_one_fault(tmp_path: Path) -> None:
     path = tmp_path / "notes.csv"
     path.write_text("Kandidat;Freitext\n1;cough\n", encoding="utf-8")
-    with (
-        understood_as(columns=parse_columns("id=Kandidat,text=Freitxt")),
-        pytest.raises(InputError) as raised,
-    ):
-        read_corpus(path)
+    with pytest.raises(InputError) as raised:
+        read_path(path, ReadOptions(columns=parse_columns("id=Kandidat,text=Freitxt")))
     assert len(raised.value.faults) == 1
     assert "did you mean 'Freitext'?" in str(raised.value)
 
