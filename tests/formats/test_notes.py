@@ -159,7 +159,7 @@ def test_a_named_format_says_what_it_needs(tmp_path: Path) -> None:
             with pytest.raises(InputError):
                 read(place, how=ReadOptions(format_))
         with pytest.raises(InputError, match="no such file"):
-            read(tmp_path / "nowhere", format="table")
+            read(tmp_path / "nowhere", how=ReadOptions("table"))
     assert detect_format(path) == "table"
 
 
