@@ -17,9 +17,7 @@ do. They never hold note text: note ids and offsets identify the place.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,41 +29,42 @@ SHOWN_NAMES = 40
 LONGEST_SHOWN = 80
 
 
-#: Parameters of Python that have another name than the option of the command.
-_PARAMETERS = {"--assign-case": "case", "--from": "format", "--note-timeout": "note_seconds"}
-_AS_FLAGS: ContextVar[bool] = ContextVar("as_flags", default=False)
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A parameter in Python, an option of the command, or a field of a form, and its value.
 
+    ``python``: how Python says it where it is no parameter of the same name and value. True is the
+    value of an option that takes none; an empty one only names the setting.
 
-@contextmanager
-def options_as_flags() -> Iterator[None]:
-    """Let messages call options by their flags, as the command does.
-
-    >>> with options_as_flags():
-    ...     option("--assign-case", "NAME")
-    '--assign-case NAME'
+    >>> print(Setting("case", "NAME"), Setting("overwrite", True), Setting("train_folds"))
+    case=NAME overwrite=True train_folds
     """
-    token = _AS_FLAGS.set(True)
-    try:
-        yield
-    finally:
-        _AS_FLAGS.reset(token)
+
+    name: str
+    value: object = ""
+    python: str = ""
+
+    def __str__(self) -> str:
+        return self.python or (self.name if self.value == "" else f"{self.name}={self.value}")
 
 
-def option(flag: str, value: object = "", *, python: str = "") -> str:
-    """Return an option for a message: a parameter in Python, a flag while a command runs.
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A sentence about settings that would help; each ``{}`` stands for the next of them.
 
-    ``value``: what it is given; True for a flag that takes no value; nothing to mention it only.
-    ``python``: how Python says it, where it is no parameter of the same value.
-
-    >>> option("--assign-case", "NAME"), option("--overwrite", True), option("--train-folds")
-    ('case=NAME', 'overwrite=True', 'train_folds')
+    >>> print(Advice("Use {} to replace it.", (Setting("overwrite", True),)))
+    Use overwrite=True to replace it.
     """
-    if _AS_FLAGS.get():
-        return flag if value in ("", True) else f"{flag} {value}"
-    if python:
-        return python
-    name = _PARAMETERS.get(flag, flag.removeprefix("--").replace("-", "_"))
-    return name if value == "" else f"{name}={value}"
+
+    text: str
+    settings: tuple[Setting, ...]
+
+    def __str__(self) -> str:
+        return self.text.format(*self.settings)
+
+
+#: Gives the words for a setting; None where those who read the message do not have it.
+Wording = Callable[[Setting], str | None]
 
 
 def shown(name: str) -> str:
@@ -100,11 +99,19 @@ class RubricateError(Exception):
     exit_code = 1
     #: What programs know the error by, in the JSON that the command prints.
     code = "error"
+    faults: tuple[Fault, ...] = ()
+
+    def worded(self, wording: Wording) -> str:
+        """Return the message in the words of the command or of a form."""
+        return _message(self.faults, wording) if self.faults else str(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing wrong with an input, and where.
+
+    ``setting`` is the parameter that is wrong, ``advice`` what would help. Python, the command and
+    the pages of the server have their own words for both.
 
     >>> print(Fault("column 'pn_num' is missing", path=Path("train.csv")))
     train.csv: column 'pn_num' is missing
@@ -116,12 +123,30 @@ class Fault:
     path: Path | None = None
     line: int | None = None
     unit: str = "line"
+    setting: Setting | None = None
+    advice: Advice | None = None
 
     def __str__(self) -> str:
+        return self.worded(str)
+
+    def worded(self, wording: Wording) -> str:
+        """Return where the fault is, what it is and, where the reader has it, what would help."""
         place = "" if self.path is None else str(self.path)
         if self.line is not None:
             place += f"{', ' if place else ''}{self.unit} {self.line}"
-        return f"{place}: {self.message}" if place else self.message
+        message = self.message_worded(wording)
+        return f"{place}: {message}" if place else message
+
+    def message_worded(self, wording: Wording) -> str:
+        """Return the message without its place."""
+        message = self.message
+        if self.setting is not None and (words := wording(self.setting)):
+            message = f"{words}: {message}"
+        if self.advice is not None:
+            known = [one for one in map(wording, self.advice.settings) if one]
+            if len(known) == len(self.advice.settings):
+                message = f"{message.rstrip('.')}. {self.advice.text.format(*known)}"
+        return message
 
 
 class InputError(RubricateError, ValueError):
@@ -134,21 +159,28 @@ class InputError(RubricateError, ValueError):
 
     code = "input"
 
-    def __init__(self, faults: Iterable[Fault] | str) -> None:
-        self.faults: tuple[Fault, ...] = (
-            (Fault(faults),) if isinstance(faults, str) else tuple(faults)
-        )
-        shown = [str(fault) for fault in self.faults[:SHOWN_FAULTS]]
-        if len(self.faults) > SHOWN_FAULTS:
-            shown.append(f"... and {len(self.faults) - SHOWN_FAULTS} more")
-        head = [] if len(self.faults) == 1 else [f"{len(self.faults)} faults in the input"]
-        super().__init__("\n  ".join(head + shown))
+    def __init__(
+        self, faults: Iterable[Fault] | str, *, setting: Setting | None = None,
+        advice: Advice | None = None,
+    ) -> None:  # fmt: skip
+        if isinstance(faults, str):
+            faults = [Fault(faults, setting=setting, advice=advice)]
+        self.faults = tuple(faults)
+        super().__init__(_message(self.faults, str))
 
     @classmethod
     def raise_any(cls, faults: Sequence[Fault]) -> None:
         """Raise one error with every fault, if there is any."""
         if faults:
             raise cls(faults)
+
+
+def _message(faults: Sequence[Fault], wording: Wording) -> str:
+    shown = [fault.worded(wording) for fault in faults[:SHOWN_FAULTS]]
+    if len(faults) > SHOWN_FAULTS:
+        shown.append(f"... and {len(faults) - SHOWN_FAULTS} more")
+    head = [] if len(faults) == 1 else [f"{len(faults)} faults in the input"]
+    return "\n  ".join(head + shown)
 
 
 class ArgumentError(InputError):
@@ -223,7 +255,9 @@ class OutputExistsError(RubricateError, FileExistsError):
     code = "output-exists"
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} already exists. Use {option('--overwrite', True)} to replace it.")
+        advice = Advice("Use {} to replace it.", (Setting("overwrite", True),))
+        self.faults = (Fault(f"{path} already exists.", advice=advice),)
+        super().__init__(_message(self.faults, str))
         self.path = path
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from rubricate.corpus import Corpus
 from rubricate.display import counted
-from rubricate.errors import ArgumentError, InputError, option
+from rubricate.errors import Advice, ArgumentError, InputError, Setting
 from rubricate.evaluation import evaluate
 from rubricate.matchers import NOTE_SECONDS, Matcher, fit_apart, predict_in_parts
 from rubricate.matchers.matcher import judged_notes, learning_annotator, needs_notes
@@ -88,7 +88,9 @@ def compare_fitted(
     (8, 112, False)
     """
     if folds < 2:
-        raise ArgumentError(f"{option('--folds', folds)}: need at least 2, or 0 for no comparison")
+        raise ArgumentError(
+            "need at least 2, or 0 for no comparison", setting=Setting("folds", folds)
+        )
     who = learning_annotator(corpus, annotator)
     judged = {corpus.note_index[one.note.id]: one.note for one in judged_notes(corpus, who)}
     if who is None or len({(note.case, note.text) for note in judged.values()}) < folds:
@@ -132,8 +134,8 @@ def refuse_worse(comparison: FitComparison | None) -> None:
         return
     raise InputError(
         f"{' '.join(comparison.sentences())} The fitted model is worse, so it was not made. Use "
-        "the model without fitting, check the annotations, or add more notes. "
-        f"{option('--even-if-worse', True)} makes it all the same"
+        "the model without fitting, check the annotations, or add more notes.",
+        advice=Advice("{} makes it all the same", (Setting("even_if_worse", True),)),
     )
 
 

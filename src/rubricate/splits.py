@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, InputError, option
+from rubricate.errors import Advice, ArgumentError, InputError, Setting
 
 T = TypeVar("T")
 
@@ -122,16 +122,17 @@ def note_folds(corpus: Corpus, n_folds: int, seed: int) -> list[list[str]]:
     [20, 20, 20]
     """
     if n_folds < 2:
-        raise ArgumentError(f"{option('--folds', n_folds)}: need at least 2")
+        raise ArgumentError("need at least 2", setting=Setting("folds", n_folds))
     by_case: dict[str, list[str]] = {}
     for note in corpus.notes:
         by_case.setdefault(note.case, []).append(note.id)
     small = [case for case, ids in by_case.items() if len(ids) < n_folds]
     if small:
         raise ArgumentError(
-            f"{option('--folds', n_folds)}: {len(small)} cases have fewer notes than that, e.g. "
-            f"{small[0]!r} with {len(by_case[small[0]])}. Choose cases with {option('--where')}, "
-            "or fewer folds."
+            f"{len(small)} cases have fewer notes than that, e.g. {small[0]!r} with "
+            f"{len(by_case[small[0]])}.",
+            setting=Setting("folds", n_folds),
+            advice=Advice("Choose cases with {}, or fewer folds.", (Setting("where"),)),
         )
     rng = np.random.default_rng(seed)
     folds: list[list[str]] = [[] for _ in range(n_folds)]
@@ -152,8 +153,8 @@ def fold_splits(corpus: Corpus, *, folds: int, train_folds: int, seed: int = 0) 
     """
     hands = note_folds(corpus, folds, seed)
     if not 1 <= train_folds < folds:
-        place = option("--train-folds", train_folds)
-        raise ArgumentError(f"{place}: need 1 to {folds - 1} of {folds} folds")
+        message = f"need 1 to {folds - 1} of {folds} folds"
+        raise ArgumentError(message, setting=Setting("train_folds", train_folds))
     splits = []
     for i in range(folds):
         learned = {(i + k) % folds for k in range(train_folds)}
@@ -177,7 +178,7 @@ def case_splits(
     cases = sorted({note.case for note in corpus.notes})
     if not 2 <= folds <= len(cases):
         raise ArgumentError(
-            f"{option('--folds', folds)}: need 2 to {len(cases)}, the number of cases"
+            f"need 2 to {len(cases)}, the number of cases", setting=Setting("folds", folds)
         )
     rng = np.random.default_rng(seed)
     hands = _dealt(cases, folds, rng)
@@ -229,6 +230,7 @@ def _check_enough(pool: dict[str, list[str]], most: int) -> None:
     short = [case for case, ids in pool.items() if len(ids) <= most]
     if short:
         raise ArgumentError(
-            f"{option('--notes-per-case')}: {len(short)} cases have too few notes, e.g. case "
-            f"{short[0]} with {len(pool[short[0]])} to learn from"
+            f"{len(short)} cases have too few notes, e.g. case {short[0]} with "
+            f"{len(pool[short[0]])} to learn from",
+            setting=Setting("notes_per_case"),
         )

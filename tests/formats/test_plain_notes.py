@@ -142,7 +142,7 @@ def test_a_table_without_names_is_not_quoted(tmp_path: Path) -> None:
 def test_other_formats_say_themselves_what_is_what() -> None:
     # An embedded corpus is no file; a file of another format is refused.
     path = Path(__file__).parents[1] / "resources"
-    with pytest.raises(InputError, match="columns and case are for tables"):
+    with pytest.raises(InputError, match="are for tables and folders"):
         read_path(path, ReadOptions(format="jsonl", case="x"))
 
 

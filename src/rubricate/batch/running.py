@@ -18,7 +18,7 @@ from typing import Any
 
 from rubricate.batch.pools import Pool
 from rubricate.batch.work import Lost, Raised, Results
-from rubricate.errors import InputError, RubricateError, option
+from rubricate.errors import Advice, InputError, RubricateError, Setting
 from rubricate.files import PART, write_whole
 
 PLAN_FILE = "plan.json"
@@ -67,8 +67,11 @@ class BatchStore:
             if not overwrite:
                 raise InputError(
                     f"{self.folder} contains results for different notes or for a "
-                    "different rubric, model, setting or program version. Write somewhere else, or "
-                    f"use {option('--overwrite', True)} to throw them away."
+                    "different rubric, model, setting or program version.",
+                    advice=Advice(
+                        "Write somewhere else, or use {} to throw them away.",
+                        (Setting("overwrite", True),),
+                    ),
                 )
             shutil.rmtree(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)

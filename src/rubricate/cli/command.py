@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from rubricate.cli.configuration import check_tables, configuration_path, option_defaults
 from rubricate.cli.places import read_by, refuse_touching_inputs
 from rubricate.cli.sections import OTHER, SECTIONS
-from rubricate.errors import did_you_mean, options_as_flags
+from rubricate.errors import did_you_mean
 from rubricate.outputs import protected
 
 #: From this number of options on, help is arranged in sections.
@@ -85,8 +85,7 @@ class VerbCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put new names of options for old ones, and take defaults from the configuration file."""
         ctx.default_map = option_defaults(self, ctx)
-        with options_as_flags():
-            return super().parse_args(ctx, self._new_names(args))
+        return super().parse_args(ctx, self._new_names(args))
 
     def _new_names(self, args: list[str]) -> list[str]:
         renamed = {
@@ -120,7 +119,7 @@ class VerbCommand(click.Command):
             inform(f"{path} sets {', '.join(set_there)}")
         begun = time.perf_counter()
         read = [*read_by(ctx), *([path] if path else [])]
-        with options_as_flags(), protected(read, tell=inform):
+        with protected(read, tell=inform):
             refuse_touching_inputs(ctx)
             found = super().invoke(ctx)
         if is_verbose():

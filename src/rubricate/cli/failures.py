@@ -13,9 +13,23 @@ from typing import IO, Any
 
 import click
 
-from rubricate.errors import InputError, OutputExistsError, RubricateError
+from rubricate.errors import OutputExistsError, RubricateError, Setting
 
 JSON_ASKED = "rubricate.json"
+#: Options that have another name than the parameter of the functions.
+_OPTIONS = {"case": "assign_case", "format": "from", "note_seconds": "note_timeout"}
+
+
+def in_flags(setting: Setting) -> str:
+    """Return the option of the command for a setting that an error of the library names.
+
+    >>> in_flags(Setting("case", "NAME")), in_flags(Setting("overwrite", True))
+    ('--assign-case NAME', '--overwrite')
+    """
+    if "." in setting.name:
+        return setting.name  # stands in a file, such as study.toml
+    flag = "--" + _OPTIONS.get(setting.name, setting.name).replace("_", "-")
+    return flag if setting.value in ("", True) else f"{flag} {setting.value}"
 
 
 def no_colour() -> bool:
@@ -83,18 +97,19 @@ def failure_of(error: Exception, *, as_json: bool) -> Failure:
         )  # fmt: skip
     if isinstance(error, RubricateError):
         kind = WrongUsage if error.exit_code == 2 else Failure
-        return kind(str(error), code=error.code, faults=_faults(error), as_json=as_json)
+        message = error.worded(in_flags)
+        return kind(message, code=error.code, faults=_faults(error), as_json=as_json)
     path = error.filename if isinstance(error, OSError) else None
     faults = [_fault(str(error), path)] if path else []
     return Failure(str(error), code="file-system", faults=faults, as_json=as_json)
 
 
 def _faults(error: RubricateError) -> list[dict[str, Any]]:
-    if isinstance(error, InputError):
-        return [_fault(one.message, one.path, one.line, one.unit) for one in error.faults]
-    if isinstance(error, OutputExistsError):
-        return [_fault(str(error), error.path)]
-    return []
+    path = error.path if isinstance(error, OutputExistsError) else None
+    return [
+        _fault(one.message_worded(in_flags), one.path or path, one.line, one.unit)
+        for one in error.faults
+    ]
 
 
 def _fault(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from rubricate.cli.command import Option
+from rubricate.cli.failures import in_flags
 from rubricate.cli.output import inform
 from rubricate.cli.places import Output, Source, There
 from rubricate.errors import RubricateError, UnknownNameError, did_you_mean
@@ -129,7 +130,7 @@ def _parse_reading(context: click.Context, option: click.Parameter, value: Any) 
             return parse_limits(value)
         return parse_columns(value) if value else None
     except RubricateError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(error.worded(in_flags)) from error
 
 
 def split_option(
@@ -218,7 +219,8 @@ def swapped_told(notes: str, rubric: Path | None, how: ReadOptions) -> Iterator[
         yield
     except RubricateError as error:
         if rubric is not None and read_like_each_other(Path(notes), rubric, how):
-            raise click.UsageError(swapped(notes, str(rubric))) from error
+            wrong = swapped(notes, str(rubric))
+            raise click.UsageError(wrong.worded(in_flags)) from error
         raise
 
 

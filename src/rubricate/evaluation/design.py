@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, option
+from rubricate.errors import Advice, ArgumentError, Fault, InputError, Setting, did_you_mean
 from rubricate.evaluation.counts import (
     kappa,
     negative_predictive_value,
@@ -155,7 +155,8 @@ def refuse_unweighted(corpus: Corpus) -> None:
     if len(found) > 1:
         raise InputError(
             f"the notes were sampled with {len(found)} different inclusion probabilities, so plain "
-            f"recall would be wrong. Use the weights: {option('--weights', INCLUSION)}"
+            "recall would be wrong.",
+            advice=Advice("Use the weights: {}", (Setting("weights", INCLUSION),)),
         )
 
 

@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, InputError, LossError, UnknownNameError, option
+from rubricate.errors import (
+    Advice,
+    ArgumentError,
+    Fault,
+    InputError,
+    LossError,
+    Setting,
+    UnknownNameError,
+)
 from rubricate.files import missing_path, whole_output
 from rubricate.formats.annotations import refuse_lone_surrogates
 from rubricate.formats.earlier import output_kind, refuse_judged
@@ -134,11 +142,9 @@ def detect_format(path: Path, how: ReadOptions = USUAL_OPTIONS) -> str:
             return "table"
         if holds_texts(path):
             return "texts"
-    hint = f"It may be part of the {whole} corpus in its folder: give the folder. " if whole else ""
-    raise InputError(
-        f"{path}: cannot detect the file format. {hint}Name it with {option('--from')}: "
-        f"{', '.join(FORMATS)}"
-    )
+    hint = f" It may be part of the {whole} corpus in its folder: give the folder." if whole else ""
+    advice = Advice(f"Name it with {{}}: {', '.join(FORMATS)}", (Setting("format"),))
+    raise InputError([Fault(f"cannot detect the file format.{hint}", path, advice=advice)])
 
 
 def choose_format(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Format:
@@ -149,9 +155,9 @@ def choose_format(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Format:
         raise missing_path(path, *EMBEDDED)
     if found not in ("table", "texts") and (how.columns or how.case):
         raise ArgumentError(
-            f"{option('--columns')} and {option('--assign-case')} are for tables and folders of "
-            f"notes. This input has the format {found}, which names its own columns and "
-            "cases. Leave them out."
+            f"names of columns and a case are for tables and folders of notes. This input has the "
+            f"format {found}, which has its own.",
+            advice=Advice("Leave out {} and {}.", (Setting("columns"), Setting("case"))),
         )
     return chosen
 

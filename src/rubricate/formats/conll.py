@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import option
+from rubricate.errors import Advice, Setting
 from rubricate.formats.annotations import first_annotator
 from rubricate.formats.format import HELD_BY_FRAME, Format
 from rubricate.formats.frame import NO_CASE, Frame, id_to_name, name_to_id, read_frame, write_frame
@@ -145,7 +145,8 @@ def _read_lines(body: str, stem: str, faults: Faults) -> list[_Tagged]:
             notes.append(_Tagged(stem, number))
         if not width and is_numbered(fields):
             what = "the first column numbers the tokens, so this is CoNLL-U or CoNLL-2006"
-            faults.add(f"{what}; read its text with {option('--from', 'conllu')}", line=number)
+            advice = Advice("Read its text with {}.", (Setting("format", "conllu"),))
+            faults.add(what, line=number, advice=advice)
             return []
         width = width or len(fields)
         if len(fields) < 2 or not _TAG.fullmatch(fields[-1]):

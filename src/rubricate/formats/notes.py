@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, option
+from rubricate.errors import ArgumentError, Fault, InputError, Setting, did_you_mean
 from rubricate.files import file_hash
 from rubricate.formats import choose_format, is_embedded, read_path
 from rubricate.formats.format import Unreadable, numbered_places, same_ids
@@ -21,11 +21,11 @@ MOST_VALUES, LONGEST_VALUE = 20, 20
 
 
 class Condition(NamedTuple):
-    """A test of one field of a note; ``shown`` is what messages call it."""
+    """A test of one field of a note, and the setting that asked for it."""
 
     name: str
     test: Callable[[Note], bool]
-    shown: str
+    setting: Setting
 
 
 def parse_condition(text: str) -> Condition:
@@ -38,10 +38,10 @@ def parse_condition(text: str) -> Condition:
     rubricate.errors.ArgumentError: where split: need NAME=VALUE, e.g. split=test
     """
     name, sign, values = text.partition("=")
-    place = option("--where", text, python=f"where {text}")
+    setting = Setting("where", text, python=f"where {text}")
     if not sign:
-        raise ArgumentError(f"{place}: need NAME=VALUE, e.g. split=test")
-    return Condition(name, lambda note: note.matches(name, values), place)
+        raise ArgumentError("need NAME=VALUE, e.g. split=test", setting=setting)
+    return Condition(name, lambda note: note.matches(name, values), setting)
 
 
 class NoteFilter:
@@ -82,11 +82,12 @@ class NoteFilter:
         for condition in self.conditions:
             if condition.name not in known:
                 hint = did_you_mean(condition.name, known)
-                message = f"{condition.shown}: no note has {condition.name!r}{hint}"
-                faults.append(Fault(f"{message} There are: {', '.join(known)}"))
+                message = f"no note has {condition.name!r}{hint} There are: {', '.join(known)}"
+                faults.append(Fault(message, setting=condition.setting))
         if not faults and 0 in self.left:
             i = self.left.index(0)
-            faults.append(Fault(f"{self.conditions[i].shown}: no note is left{self._hint(i)}"))
+            message = f"no note is left{self._hint(i)}"
+            faults.append(Fault(message, setting=self.conditions[i].setting))
         ArgumentError.raise_any(faults)
 
     def _hint(self, i: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rubricate.errors import ArgumentError, Fault, InputError, UnknownNameError, option
+from rubricate.errors import Advice, ArgumentError, Fault, InputError, Setting, UnknownNameError
 from rubricate.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -44,12 +44,13 @@ class ReadLimits:
         """
         allowed: int = getattr(self, name)
         if found > allowed:
-            larger = option(
-                "--limit", f"{name}={found}", python=f"limits=ReadLimits({name}={found})"
+            larger = f"{name}={found}"
+            advice = Advice(
+                "If you trust the file, raise the limit: {}",
+                (Setting("limit", larger, python=f"limits=ReadLimits({larger})"),),
             )
-            hint = f"If you trust the file, raise the limit: {larger}"
-            message = f"{what.format(f'{found:,}')}; at most {allowed:,} are read. {hint}"
-            raise InputError([Fault(message, path)])
+            message = f"{what.format(f'{found:,}')}; at most {allowed:,} are read."
+            raise InputError([Fault(message, path, advice=advice)])
 
 
 #: The limits that hold where nobody asked for others.
@@ -106,7 +107,8 @@ def parse_limits(given: Sequence[str]) -> ReadLimits:
         digits = value.replace("_", "")
         if not (digits.isascii() and digits.isdigit() and len(digits) < 16 and int(digits)):
             raise InputError(
-                f"{option('--limit', name)}: need a whole number of 1 or more, e.g. {name}=1000"
+                f"need a whole number of 1 or more, e.g. {name}=1000",
+                setting=Setting("limit", name),
             )
         changed[name] = int(digits)
     return replace(USUAL_LIMITS, **changed)
@@ -121,6 +123,6 @@ def parse_columns(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(sign and name.strip() and column.strip() for name, sign, column in pairs):
         raise ArgumentError(
-            f"{option('--columns', text)}: need NAME=COLUMN, e.g. id=student_id,text=note"
+            "need NAME=COLUMN, e.g. id=student_id,text=note", setting=Setting("columns", text)
         )
     return {name.strip(): column.strip() for name, _, column in pairs}

@@ -24,7 +24,16 @@ from rubricate.columns import (
 )
 from rubricate.corpus import Corpus, Note
 from rubricate.display import counted
-from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean, listed, option, shown
+from rubricate.errors import (
+    Advice,
+    ArgumentError,
+    Fault,
+    InputError,
+    Setting,
+    did_you_mean,
+    listed,
+    shown,
+)
 from rubricate.formats.annotations import has_lone_surrogate, writable
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
@@ -122,8 +131,9 @@ def _missing(path: Path, part: _Part, given: Mapping[str, str]) -> Iterator[Faul
     if needed:
         wanted = " and for ".join(f"{n} ({', '.join(NOTE_COLUMNS[n][:6])}, ...)" for n in needed)
         example = ",".join(f"{name}=COLUMN" for name in needed)
-        message = f"{part.place}there is no column for {wanted}"
-        yield Fault(f"{message}. {there}. Say which: {option('--columns', example)}", path)
+        message = f"{part.place}there is no column for {wanted}. {there}"
+        advice = Advice("Say which: {}", (Setting("columns", example),))
+        yield Fault(message, path, advice=advice)
 
 
 def _header(path: Path, form: CsvForm) -> list[str]:
@@ -394,8 +404,7 @@ def _telling(
             without = f", {n_without:,} of them without a case" if cases and n_without else ""
             how.tell(f"{counted_notes(n_notes, cases)}{without}; {words}")
             if how.case and others:
-                given = option("--assign-case")
-                how.tell(f"{given} replaces the cases that the notes have: {_named(others)}")
+                how.tell(f"the given case replaces those that the notes have: {_named(others)}")
 
     return again
 

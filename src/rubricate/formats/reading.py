@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 from stat import S_ISREG
 
-from rubricate.errors import Fault, InputError, shown
+from rubricate.errors import Advice, Fault, InputError, shown
 from rubricate.files import missing_path
 from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
 
@@ -104,9 +104,12 @@ class Faults:
         other.found = self.found
         return other
 
-    def add(self, message: str, *, line: int | None = None, path: Path | None = None) -> None:
+    def add(
+        self, message: str, *, line: int | None = None, path: Path | None = None,
+        advice: Advice | None = None,
+    ) -> None:  # fmt: skip
         """Note one fault; ``line`` is 1-based."""
-        self.found.append(Fault(message, path or self.path, line, self.unit))
+        self.found.append(Fault(message, path or self.path, line, self.unit, advice=advice))
 
     def text_of(self, path: Path) -> str | None:
         """Return a file as `read_text` does, or None after noting why it cannot be read."""

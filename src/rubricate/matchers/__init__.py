@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.errors import ArgumentError, InputError, option
+from rubricate.errors import Advice, ArgumentError, InputError, Setting
 from rubricate.files import PACKAGE, file_hash, near_paths, shown_path
 from rubricate.matchers.apart import (
     NOTE_SECONDS,
@@ -122,12 +122,12 @@ def refuse_matcher_of_model(matcher: object, model: object) -> None:
 
     >>> refuse_matcher_of_model("lexicon", "fast")
     Traceback (most recent call last):
-    rubricate.errors.ArgumentError: model and matcher cannot be used together. Give one of them.
+    rubricate.errors.ArgumentError: a model has a matcher. Give one of model and matcher.
     """
     if matcher and model:
         raise ArgumentError(
-            f"{option('--model')} and {option('--matcher')} cannot be used together. Give one of "
-            "them."
+            "a model has a matcher.",
+            advice=Advice("Give one of {} and {}.", (Setting("model"), Setting("matcher"))),
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from rubricate.corpus import Annotation, Corpus, Note
-from rubricate.errors import InputError, UnknownNameError, option
+from rubricate.errors import Advice, InputError, Setting, UnknownNameError
 from rubricate.progress import Progress, silent
 from rubricate.rubric import SYSTEM
 
@@ -31,8 +31,8 @@ def learning_annotator(corpus: Corpus, annotator: str | None) -> str | None:
         if known and not people:
             raise InputError(
                 f"this corpus has no human annotations, only annotations by {', '.join(known)}. "
-                "Decide on items of the run first, or name whom to learn from: "
-                f"{option('--annotator', 'NAME')}"
+                "Decide on items of the run first, or name whom to learn from.",
+                advice=Advice("To name a person: {}", (Setting("annotator", "NAME"),)),
             )
         return people[0] if people else None
     if annotator not in known:

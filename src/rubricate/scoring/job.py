@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, listed, option, shown
+from rubricate.errors import Advice, ArgumentError, Fault, InputError, Setting, listed, shown
 from rubricate.files import file_hash, program_hash
 from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import rubric_to_json
@@ -111,9 +111,12 @@ class Job:
     def _changed(self, first: int, last: int | None = None) -> InputError:
         where = f"from note {first} on" if last is None else f"in notes {first} to {last}"
         return InputError(
-            f"{self.source.name} changed {where} while it was scored. Nothing is lost: put back "
-            "the notes as they were and start the same command again, or score the new ones with "
-            f"{option('--overwrite', True)}."
+            f"{self.source.name} changed {where} while it was scored.",
+            advice=Advice(
+                "Nothing is lost: put back the notes as they were and start the same command "
+                "again, or score the new ones with {}.",
+                (Setting("overwrite", True),),
+            ),
         )
 
     def check_lines(self, key: int, lines: list[Any]) -> str:
@@ -206,12 +209,12 @@ def open_job(
         _need_readable(source)
         raise InputError(
             "None of the notes belongs to a case that has a rubric. Cases of the notes: "
-            f"{_listed(survey.cases)}; cases with a rubric: {_listed(rubrics)}"
-            + (
-                f". To give notes a case, use {option('--assign-case', 'NAME')}"
+            f"{_listed(survey.cases)}; cases with a rubric: {_listed(rubrics)}",
+            advice=(
+                Advice("To give notes a case, use {}", (Setting("case", "NAME"),))
                 if "" in survey.cases
-                else ". Use the same names for the cases in both files"
-            )
+                else Advice("Use the same names for the cases in both files", ())
+            ),
         )
     if not survey.n_notes:
         raise InputError(f"{source.name}: the input has no notes")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rubricate.corpus import Annotation, Annotator, Corpus
-from rubricate.errors import Fault, InputError, listed, option
+from rubricate.errors import Advice, Fault, InputError, Setting, listed
 from rubricate.files import shown_path
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
@@ -240,12 +240,13 @@ def _raise_faults(found: Collected, late: Sequence[tuple[Task, Path]]) -> None:
     for task, path in late:
         by_file.setdefault((path, task.annotator), []).append(task.shown_id)
     faults = list(found.faults)
+    advice = Advice("{} goes on without", (Setting("partial", True),))
     for (path, annotator), ids in by_file.items():
         shown = listed(map(repr, ids), _SHOWN)
         what = f"note {shown} of annotator {annotator!r} is missing"
         if len(ids) > 1:
             what = f"{len(ids)} notes of annotator {annotator!r} are missing: {shown}"
-        faults.append(Fault(f"{what}; {option('--partial', True)} goes on without", path))
+        faults.append(Fault(what, path, advice=advice))
     InputError.raise_any(faults)
 
 

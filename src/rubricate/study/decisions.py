@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rubricate.corpus import Annotator, Corpus
-from rubricate.errors import Fault, InputError, option
+from rubricate.errors import Advice, Fault, InputError, Setting
 from rubricate.files import missing_path
 from rubricate.formats import write_corpus
 from rubricate.formats.encoding import Head
@@ -139,8 +139,8 @@ def curate_study(
         table = listed.folder / "disagreements.csv"
         raise InputError(
             f"{n_open} of {n_disputed} disagreements are undecided. Fill in {table}, "
-            f"save it as {place} and run this again, or use {option('--allow-undecided', True)} to "
-            "leave them out"
+            f"save it as {place} and run this again.",
+            advice=Advice("Or use {} to leave them out", (Setting("allow_undecided", True),)),
         )
 
     def work(folder: Path) -> CurateSummary:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, UnknownNameError, listed, option
+from rubricate.errors import Fault, InputError, Setting, UnknownNameError, listed
 from rubricate.evaluation.pairing import annotator_number
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
@@ -326,7 +326,7 @@ def write_plan_plot(
     """Write the plot of a plan as ``.svg`` or ``.html``."""
     target = Path(path)
     if target.suffix not in {".svg", ".html"}:
-        raise InputError(f"{option('--plot', target)}: the name must end in .svg or .html")
+        raise InputError("the name must end in .svg or .html", setting=Setting("plot", target))
     svg = plan_plot(plan, progress=progress)
     title = f"Sample size: {plan.total:,} notes"
     facts = {

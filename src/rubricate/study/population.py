@@ -13,7 +13,7 @@ import numpy as np
 
 from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, Setting
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.notes import Condition, NoteFilter
 from rubricate.formats.options import parse_columns
@@ -84,7 +84,7 @@ def select_notes(corpus: Corpus, where: Mapping[str, object]) -> tuple[Corpus, d
     for name, condition in where.items():
         place = f"population.where.{name}"
         try:
-            conditions.append(Condition(name, _note_test(name, condition), place))
+            conditions.append(Condition(name, _note_test(name, condition), Setting(place)))
         except (ValueError, TypeError) as error:
             faults.append(Fault(f"{place}: {error}"))
     InputError.raise_any(faults)

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from rubricate import __version__
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, listed, option
+from rubricate.errors import Advice, Fault, InputError, Setting, listed
 from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED, is_embedded, read_corpus
 from rubricate.formats.encoding import Json, plain_json, write_json
@@ -200,8 +200,8 @@ def run_step(
         if not overwrite:
             listed = "; ".join(changes)
             raise InputError(
-                f"{folder} was made from something else: {listed}. "
-                f"Use {option('--overwrite', True)} to make it again."
+                f"{folder} was made from something else: {listed}.",
+                advice=Advice("Use {} to make it again.", (Setting("overwrite", True),)),
             )
     with (
         protected(inputs.values()),

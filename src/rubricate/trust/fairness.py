@@ -13,14 +13,7 @@ import numpy as np
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Note
 from rubricate.display import counted
-from rubricate.errors import (
-    ArgumentError,
-    Fault,
-    InputError,
-    did_you_mean,
-    listed,
-    option,
-)
+from rubricate.errors import ArgumentError, Fault, InputError, Setting, did_you_mean, listed
 from rubricate.files import whole_output
 from rubricate.outputs import table_kind
 from rubricate.progress import Progress, silent, watched
@@ -258,8 +251,10 @@ def groups_of_notes(notes: Sequence[Note], column: str) -> dict[str, str]:
     known = sorted({key for note in notes for key in note.metadata})
     if column not in known:
         hint = did_you_mean(column, known)
-        place = option("--group", column, python=f"column={column}")
-        raise ArgumentError(f"{place}: no note has it{hint} There are: {', '.join(known)}")
+        raise ArgumentError(
+            f"no note has it{hint} There are: {', '.join(known)}",
+            setting=Setting("group", column, python=f"column={column}"),
+        )
     return {
         note.id: str(note.metadata[column])
         for note in notes

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from rubricate.batch import BatchStore
-from rubricate.errors import Fault, InputError, UnknownNameError, option
+from rubricate.errors import Advice, Fault, InputError, Setting, UnknownNameError
 from rubricate.files import file_hash, is_plain_name
 from rubricate.formats.encoding import Json
 from rubricate.run.folder import check_log, log_problem
@@ -165,9 +165,13 @@ def check_tables(folder: str | Path) -> None:
         return
     outputs = read_record(place)["outputs"]
     tables = [_verified(place, name, outputs.get(name, "")) for name in (SCORES, ITEMS)]
-    hint = f"score again, or use {option('--accept-edited', True)} to go on with it as it is"
+    advice = Advice(
+        "Score again, or use {} to go on with it as it is", (Setting("accept_edited", True),)
+    )
     faults = [
-        Fault(f"not the table that the run wrote ({table.status}): {hint}", place / table.name)
+        Fault(
+            f"not the table that the run wrote ({table.status})", place / table.name, advice=advice
+        )
         for table in tables
         if table.differs
     ]

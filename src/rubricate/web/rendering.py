@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from rubricate.display import counted
+from rubricate.errors import RubricateError, Wording
 from rubricate.reports.scoring.viewer import case_title
 from rubricate.store import people, projects
 from rubricate.store.refusals import UnavailableError
@@ -95,15 +96,19 @@ def form_field(call: Call, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def fault_lines(error: Exception, folder: Path | None = None) -> list[str]:
+def fault_lines(
+    error: Exception, folder: Path | None = None, *, wording: Wording = str
+) -> list[str]:
     """Return one line for each fault an error has; paths are those inside the folder, if given.
+
+    ``wording`` has the names of fields for the settings that a fault speaks of.
 
     A database that is away is no fault of what was given: that error is raised again.
     """
     if isinstance(error, UnavailableError):
         raise error
-    found = getattr(error, "faults", ())
-    lines = [str(fault) for fault in found] or [str(error)]
+    found = error.faults if isinstance(error, RubricateError) else ()
+    lines = [fault.worded(wording) for fault in found] or [str(error)]
     places = [] if folder is None else [f"{folder.resolve()}/", f"{folder}/"]
     for place in places:
         lines = [line.replace(place, "") for line in lines]

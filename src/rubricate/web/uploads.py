@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import re
 import tempfile
 import zipfile
 import zlib
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 from rubricate.corpus import Corpus
 from rubricate.display import counted
-from rubricate.errors import Fault, InputError, RubricateError, listed, options_as_flags
+from rubricate.errors import Fault, InputError, RubricateError, Setting, listed
 from rubricate.files import NO_ROOM, is_plain_name
 from rubricate.formats import FORMATS, detect_format, read_path
 from rubricate.formats.notes import with_only_case
@@ -34,9 +33,8 @@ _UNPACKED = "unpacked"
 _MOST_FILES = 50_000
 #: How an archive fails that cannot be unpacked: its bytes, its password, its method, its names.
 _DAMAGED = (zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, OSError)
-#: What the command line has an option for, and the forms a field.
-_FIELDS = {"--columns": "“Columns”", "--assign-case": "“Case”"}
-_ADVICE = re.compile(r"(?<!\S)`?--[a-z]")
+#: Settings for which the forms have a field.
+_FIELDS = {"columns": "“Columns”", "case": "“Case”"}
 #: From here on managers are told that annotators will have to wait, or much to do.
 _MANY_FEATURES, _LONG_NOTE = 500, 200_000
 #: How many odd things of a file are told.
@@ -131,26 +129,27 @@ def _odd(corpus: Corpus) -> Iterator[str]:
 @contextmanager
 def _scratch() -> Iterator[Path]:
     """Give a folder for uploads; faults in them name the file, and what a form can change."""
-    # The flags in messages are what _plain knows.
-    with tempfile.TemporaryDirectory() as scratch, options_as_flags():
+    with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         try:
             yield place
         except RubricateError as error:
-            lines = [_plain(one, place) for one in fault_lines(error)]
+            lines = [_plain(one, place) for one in fault_lines(error, wording=_field_name)]
             raise InputError(map(Fault, lines)) from None
 
 
 def _plain(text: str, scratch: Path) -> str:
-    """Return a message without the server's paths, and without advice for the command line."""
+    """Return a message without the server's paths."""
     for field in ("notes", "rubric"):
         for part in (f"{scratch / field / _UNPACKED}/", f"{scratch / field}/"):
             text = text.replace(part, "")
-    text = text.replace(str(scratch), "")
-    for option, name in _FIELDS.items():
-        text = text.replace(option, name)
-    parts = re.split(r"(?<=[.;]) ", text)
-    return " ".join(one for one in parts if not _ADVICE.search(one)).rstrip(" ;")
+    return text.replace(str(scratch), "")
+
+
+def _field_name(setting: Setting) -> str | None:
+    """Return the field of the forms for a setting, with its value; None where there is none."""
+    name = _FIELDS.get(setting.name)
+    return name and f"{name} {setting.value}".strip()
 
 
 def _placed(call: Call, scratch: Path, field: str, what: str) -> tuple[str, Path]:

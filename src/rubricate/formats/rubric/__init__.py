@@ -20,7 +20,15 @@ from statistics import median
 import numpy as np
 
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import ArgumentError, Fault, InputError, RubricateError, option, shown
+from rubricate.errors import (
+    Advice,
+    ArgumentError,
+    Fault,
+    InputError,
+    RubricateError,
+    Setting,
+    shown,
+)
 from rubricate.files import file_hash, whole_output
 from rubricate.formats.notes import NoteSource, open_notes, with_only_case
 from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
@@ -158,7 +166,7 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
             else read_rubric_file(rubric, limits=source.how.limits)
         )  # fmt: skip
         if _are_swapped(_first_texts(source), given.rubrics):
-            raise ArgumentError(swapped(source.name, given.name))
+            raise swapped(source.name, given.name)
         cases = {note.case for note in source.notes()}
         found |= {one.case: one for one in given.for_cases(cases)}
     if not found:
@@ -169,7 +177,8 @@ def rubrics_for(source: NoteSource, rubric: str | Path | RubricFile | None) -> d
 def no_rubric() -> ArgumentError:
     """Return the error about notes without a rubric: there is nothing to look for."""
     return ArgumentError(
-        f"the notes come without a rubric. Give one: {option('--rubric', 'FILE')}."
+        "the notes come without a rubric.",
+        advice=Advice("Give one: {}.", (Setting("rubric", "FILE"),)),
     )
 
 
@@ -191,11 +200,11 @@ def _are_swapped(texts: Iterable[str], rubrics: Iterable[Rubric]) -> bool:
     return usual >= _MANY_WORDS and usual >= 2 * median(notes)
 
 
-def swapped(notes: str, rubric: str) -> str:
-    """Return the message about notes and a rubric that were given for each other."""
-    return (
-        f"{notes} reads like a rubric, and {rubric} like notes: they seem to be swapped. Give the "
-        f"notes first, and the rubric as {option('--rubric', 'FILE')}."
+def swapped(notes: str, rubric: str) -> ArgumentError:
+    """Return the error about notes and a rubric that were given for each other."""
+    return ArgumentError(
+        f"{notes} reads like a rubric, and {rubric} like notes: they seem to be swapped.",
+        advice=Advice("Give the notes first, and the rubric as {}.", (Setting("rubric", "FILE"),)),
     )
 
 
