@@ -122,12 +122,15 @@ def refuse_matcher_of_model(matcher: object, model: object) -> None:
 
     >>> refuse_matcher_of_model("lexicon", "fast")
     Traceback (most recent call last):
-    rubricate.errors.ArgumentError: a model has a matcher. Give one of model and matcher.
+    rubricate.errors.ArgumentError: a model has its own matcher. model and matcher ...
     """
     if matcher and model:
         raise ArgumentError(
-            "a model has a matcher.",
-            advice=Advice("Give one of {} and {}.", (Setting("model"), Setting("matcher"))),
+            "a model has its own matcher.",
+            advice=Advice(
+                "{} and {} cannot be used together. Give one of them.",
+                (Setting("model"), Setting("matcher")),
+            ),
         )
 
 
