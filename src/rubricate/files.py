@@ -13,7 +13,7 @@ import stat
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -255,12 +255,13 @@ def write_whole(path: Path, body: bytes) -> None:
 
 @contextmanager
 def whole_output(
-    path: Path, *, overwrite: bool = False, kind: Kind | None = None
-) -> Iterator[Path]:
+    path: Path, *, overwrite: bool = False, kind: Kind | None = None,
+    inputs: Iterable[str | Path] = (),
+) -> Iterator[Path]:  # fmt: skip
     """Yield a path to write to; move what was written to ``path`` only if all went well.
 
-    With ``overwrite`` an earlier output of this ``kind`` is replaced, and nothing else: see
-    `rubricate.outputs`.
+    With ``overwrite`` an earlier output of this ``kind`` is replaced, and nothing else, and never
+    what is one of the ``inputs``: see `rubricate.outputs`.
 
     The yielded path has the same name, in a fresh folder beside the target. Everything written
     into that folder (a file with a companion beside it, or a folder) is moved when the block
@@ -273,10 +274,10 @@ def whole_output(
     >>> target.read_text(encoding="utf-8")
     'done'
     """
-    target = path.absolute()
+    target, read = path.absolute(), tuple(inputs)
     with suppress(OSError):
         _remove_left(target)
-    check_output(path, kind, overwrite=overwrite)
+    check_output(path, kind, overwrite=overwrite, inputs=read)
     _refuse_large(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -298,7 +299,7 @@ def whole_output(
                 )
         for part in written:
             # What lies beside the output is replaced under the same rule, at the last moment.
-            check_output(path.parent / part.name, kind, overwrite=overwrite)
+            check_output(path.parent / part.name, kind, overwrite=overwrite, inputs=read)
         for part in written:
             tell_replaced(path.parent / part.name, kind)
             _replace(part, target.parent / part.name, staging)

@@ -1,67 +1,50 @@
 """Rules for outputs: they replace only earlier outputs of the same kind, and never an input.
 
 `rubricate.files.whole_output` asks here before anything is replaced, and so does whatever writes
-into a folder that stays. The commands name what they read with `protected`.
+into a folder that stays. Those that read and write name what they read.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rubricate.errors import ArgumentError, OutputExistsError, listed
 
-#: What is read now, so that no output may touch it.
-_inputs: ContextVar[tuple[Path, ...]] = ContextVar("inputs", default=())
-_tell: ContextVar[Callable[[str], object]] = ContextVar("tell", default=lambda _: None)
+#: Gets one line about each output that is replaced; the commands print it.
+log = logging.getLogger("rubricate.outputs")
 #: Files that systems and tools leave in folders, which nobody misses.
 _LEFT_BY_SYSTEMS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", ".stats_cache"})
 #: How many files that are not ours a message names.
 _NAMED = 3
 
 
-@contextmanager
-def protected(
-    inputs: Iterable[str | Path], *, tell: Callable[[str], object] | None = None
-) -> Iterator[None]:
-    """Protect what is read from every output that is written in the block.
-
-    ``tell`` is given one line about each output that is replaced.
-
-    >>> import tempfile
-    >>> notes = Path(tempfile.mkdtemp()) / "notes.csv"
-    >>> _ = notes.write_text("id,text", encoding="utf-8")
-    >>> with protected([notes]):
-    ...     try:
-    ...         refuse_inputs(notes.parent)
-    ...     except ArgumentError:
-    ...         print("refused")
-    refused
-    """
-    places = tuple(place for place in map(Path, inputs) if os.path.lexists(place))
-    kept = _inputs.set(_inputs.get() + places)
-    told = _tell.set(tell) if tell else None
-    try:
-        yield
-    finally:
-        _inputs.reset(kept)
-        if told is not None:
-            _tell.reset(told)
-
-
-def refuse_inputs(output: Path, *, above: bool = True, inside: bool = True) -> None:
+def refuse_inputs(
+    output: Path, inputs: Iterable[str | Path], *, above: bool = True, inside: bool = True
+) -> None:
     """Refuse an output that is, holds or lies above something that is read.
 
     Links, hard links and names that the file system takes for the same are seen through. A folder
     that is not replaced, but gets more files, may lie ``above`` an input. Without ``inside`` the
     output may not lie in an input.
+
+    >>> import tempfile
+    >>> notes = Path(tempfile.mkdtemp()) / "notes.csv"
+    >>> _ = notes.write_text("id,text", encoding="utf-8")
+    >>> try:
+    ...     refuse_inputs(notes.parent, [notes])
+    ... except ArgumentError:
+    ...     print("refused")
+    refused
     """
-    for source in _inputs.get():
+    for source in map(Path, inputs):
+        if not os.path.lexists(source):
+            continue
         what = _touches(output, source) if os.path.lexists(output) else ""
         if what == "is" or (what and above):
             raise ArgumentError(f"{output}: it {what} {source}, which is read; choose another")
@@ -107,13 +90,15 @@ def is_empty(path: Path) -> bool:
     return path.is_file() and not path.stat().st_size
 
 
-def check_output(output: Path, kind: Kind | None, *, overwrite: bool) -> None:
+def check_output(
+    output: Path, kind: Kind | None, *, overwrite: bool, inputs: Iterable[str | Path] = ()
+) -> None:
     """Refuse, before any work, an output that touches an input or may not be replaced.
 
     OutputExistsError where something is there and ``overwrite`` was not asked for, ArgumentError
     where it is something else than an earlier output of this kind.
     """
-    refuse_inputs(output)
+    refuse_inputs(output, inputs)
     if not os.path.lexists(output):
         return
     if not overwrite:
@@ -142,9 +127,9 @@ def tell_replaced(output: Path, kind: Kind | None) -> None:
         return
     if output.is_dir():
         n_files = sum(len(files) for _, _, files in os.walk(output))
-        _tell.get()(f"replaced {output} ({kind.name}, {n_files:,} files)")
+        log.info("replaced %s (%s, %s files)", output, kind.name, f"{n_files:,}")
     else:
-        _tell.get()(f"replaced {output} ({kind.name})")
+        log.info("replaced %s (%s)", output, kind.name)
 
 
 def foreign_files(folder: Path, own: Callable[[str], bool]) -> str:

@@ -24,7 +24,7 @@ from rubricate.cli.options import (
     swapped_told,
 )
 from rubricate.cli.output import Answer, answering, in_words, tell_failed
-from rubricate.cli.places import Source
+from rubricate.cli.places import Source, command_inputs
 from rubricate.display import counted
 from rubricate.outputs import check_output
 from rubricate.progress import shown_progress
@@ -77,7 +77,7 @@ def annotate_command(
             "--annotator: the name is empty. Give a name, or leave the option out."
         )
     for path in page_paths(out, annotators):
-        check_output(path, ANNOTATING, overwrite=overwrite)
+        check_output(path, ANNOTATING, overwrite=overwrite, inputs=command_inputs())
     with swapped_told(notes_path, rubric, how):
         corpus = open_corpus(notes_path, how=how, where=where)
         if rubric:

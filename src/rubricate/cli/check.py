@@ -16,7 +16,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_losses, print_table
-from rubricate.cli.places import Output, Source
+from rubricate.cli.places import Output, Source, command_inputs
 from rubricate.display import counted
 from rubricate.progress import Progress, shown_progress
 from rubricate.spans import fragments_text
@@ -133,7 +133,7 @@ def _refuse_copy(copy: Copy) -> None:
     from rubricate.outputs import check_output, refuse_inputs
 
     for place in (Path(copy.target), copy.log):
-        refuse_inputs(place, inside=False)
+        refuse_inputs(place, command_inputs(), inside=False)
     log = copy.log.resolve()
     if Path(copy.target).resolve() in (log, *log.parents):
         raise click.UsageError(f"--log {copy.log}: it would lie in the copy; choose another place")

@@ -15,10 +15,9 @@ import click
 from click.core import ParameterSource
 
 from rubricate.cli.configuration import check_tables, configuration_path, option_defaults
-from rubricate.cli.places import read_by, refuse_touching_inputs
+from rubricate.cli.places import refuse_touching_inputs
 from rubricate.cli.sections import OTHER, SECTIONS
 from rubricate.errors import did_you_mean
-from rubricate.outputs import protected
 
 #: From this number of options on, help is arranged in sections.
 LONG_HELP = 10
@@ -107,7 +106,7 @@ class VerbCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; say which options the configuration file set, and with -v the time."""
-        from rubricate.cli.output import inform
+        from rubricate.cli.output import inform, replaced_told
 
         path = configuration_path(ctx)
         set_there = [
@@ -118,9 +117,8 @@ class VerbCommand(click.Command):
         if path and set_there:
             inform(f"{path} sets {', '.join(set_there)}")
         begun = time.perf_counter()
-        read = [*read_by(ctx), *([path] if path else [])]
-        with protected(read, tell=inform):
-            refuse_touching_inputs(ctx)
+        refuse_touching_inputs(ctx)
+        with replaced_told():
             found = super().invoke(ctx)
         if is_verbose():
             inform(f"{ctx.command_path} took {time.perf_counter() - begun:.1f} s")

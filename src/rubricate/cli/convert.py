@@ -20,7 +20,7 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, inform, written
-from rubricate.cli.places import Output, Source
+from rubricate.cli.places import Output, Source, command_inputs
 from rubricate.outputs import check_output, refuse_inputs
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def convert_command(
     from rubricate.progress import shown_progress
 
     writer_of(to_format)  # A name that will not do is refused before any work.
-    refuse_inputs(Path(target), inside=False)
+    refuse_inputs(Path(target), command_inputs(), inside=False)
     check_output(Path(target), output_kind(FORMATS[to_format]), overwrite=overwrite)
     if like is not None:
         how = replace(how, like=open_corpus(like, replace(how, format="")))

@@ -14,7 +14,7 @@ import click
 from rubricate.cli.command import Option
 from rubricate.cli.failures import in_flags
 from rubricate.cli.output import inform
-from rubricate.cli.places import Output, Source, There
+from rubricate.cli.places import Output, Source, There, command_inputs
 from rubricate.errors import RubricateError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def check_report(report: Path | None, *, overwrite: bool) -> None:
     if report is not None:
         from rubricate.reports.blocks import check_report_place
 
-        check_report_place(report, overwrite=overwrite)
+        check_report_place(report, overwrite=overwrite, inputs=command_inputs())
 
 
 def keep_annotators(corpus: Corpus, names: Sequence[str]) -> Corpus:

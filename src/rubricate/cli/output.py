@@ -6,8 +6,10 @@ A command returns an `Answer`; `answering` prints it, so that no command asks fo
 from __future__ import annotations
 
 import json
+import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,6 +119,25 @@ def inform(*messages: str) -> None:
         return
     for message in messages:
         click.echo(f"{click.style('info:', fg='cyan')} {message}", err=True)
+
+
+class _Informer(logging.Handler):
+    """Prints what the library logs as a remark."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        inform(record.getMessage())
+
+
+@contextmanager
+def replaced_told() -> Iterator[None]:
+    """Print for a while which outputs are replaced."""
+    log, handler = logging.getLogger("rubricate.outputs"), _Informer()
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 def tell_failed(failed: Sequence[FailedNote], what: str, n_notes: int) -> list[dict[str, str]]:

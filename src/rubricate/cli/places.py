@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from rubricate.cli.configuration import configuration_path
 from rubricate.files import near_paths, shown_path
 from rubricate.outputs import refuse_inputs
 
@@ -61,12 +62,20 @@ def read_by(ctx: click.Context) -> Iterator[Path]:
             yield from map(Path, _values(ctx, param))
 
 
+def command_inputs() -> tuple[Path, ...]:
+    """Return what the running command reads, its configuration file included."""
+    ctx = click.get_current_context()
+    path = configuration_path(ctx)
+    return (*read_by(ctx), *([path] if path else []))
+
+
 def refuse_touching_inputs(ctx: click.Context) -> None:
     """Refuse, before any work, outputs of a command that touch what it reads."""
+    inputs = command_inputs()
     for param in ctx.command.params:
         if isinstance(param.type, Output):
             for value in _values(ctx, param):
-                refuse_inputs(Path(value), above=not param.type.kept)
+                refuse_inputs(Path(value), inputs, above=not param.type.kept)
 
 
 def _values(ctx: click.Context, param: click.Parameter) -> Iterable[str | Path]:

@@ -209,12 +209,15 @@ def save_report(target: Path, report: Report, *, overwrite: bool = False) -> Pat
     return _outputs(target, report)[0][0]
 
 
-def check_report_place(target: Path, *, overwrite: bool) -> None:
+def check_report_place(
+    target: Path, *, overwrite: bool, inputs: Iterable[str | Path] = ()
+) -> None:
     """Refuse, before any work, a report that could not be written after it."""
     if target.suffix.lower() == ".docx":
         _need_word()
+    read = tuple(inputs)
     for path, kind in _outputs(target, None):
-        check_output(path, kind, overwrite=overwrite)
+        check_output(path, kind, overwrite=overwrite, inputs=read)
 
 
 #: The first line of Markdown, by which an earlier report is known.

@@ -41,16 +41,16 @@ _STORES = (EVIDENCE, NEXT_EVIDENCE)
 _PLANS = tuple(f"{one}/{PLAN_FILE}" for one in _STORES)
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, inputs: Sequence[str | Path] = ()) -> None:
     """Refuse to score into a folder where that would replace an input or what no run made.
 
     A run may lie among other files, inputs too: it replaces only files of its own names. What has
     such a name must be of an earlier run: of a finished one, or of one that was stopped. It does
     not lie inside an input, which would change while it is read.
     """
-    refuse_inputs(folder, above=False, inside=False)
+    refuse_inputs(folder, inputs, above=False, inside=False)
     for name in (*PRODUCTS, LOG, *_STORES, *REPORT):
-        refuse_inputs(folder / name)
+        refuse_inputs(folder / name, inputs)
     # A store that was killed while it was thrown away has lost its plan, and has some batches.
     foreign = [one for one in _STORES if (folder / one).exists() and _is_foreign(folder / one)]
     if (folder / RUN).exists():

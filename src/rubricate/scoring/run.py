@@ -23,7 +23,6 @@ from rubricate.files import PART, file_hash, hold_folder
 from rubricate.formats.notes import NoteSource, open_notes
 from rubricate.formats.rubric import RubricFile
 from rubricate.matchers import Matcher, ShippedModel
-from rubricate.outputs import protected
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Rubric
 from rubricate.run.folder import (
@@ -130,17 +129,17 @@ class RunFolder:
 
 @contextmanager
 def hold_run_folder(
-    folder: Path, *, overwrite: bool, accept_log: bool = False
+    folder: Path, *, overwrite: bool, accept_log: bool = False, inputs: Sequence[str | Path] = ()
 ) -> Iterator[RunFolder]:
     """Hold the folder of a run; what killed runs left half done is removed.
 
     InputError if another process holds it, or its log is not the one that the run knows;
-    OutputExistsError if it holds a finished run that may not be overwritten.
+    OutputExistsError if it holds a finished run that may not be overwritten. No input is touched.
     """
     with hold_folder(folder):
         if (folder / RUN).exists() and not overwrite:
             raise OutputExistsError(folder)
-        check_folder(folder)
+        check_folder(folder, inputs)
         if accept_log:
             accept_unknown_log(folder)
         else:
@@ -206,10 +205,9 @@ def score_notes(
     source = notes if isinstance(notes, NoteSource) else open_notes(notes)
     given = Given(rubric, model, policy, corrections)
     read = [one for one in (source.path, *given) if isinstance(one, str | Path)]
-    with (
-        protected(read),
-        hold_run_folder(folder, overwrite=chosen.overwrite, accept_log=chosen.accept_log) as place,
-    ):
+    with hold_run_folder(
+        folder, overwrite=chosen.overwrite, accept_log=chosen.accept_log, inputs=read
+    ) as place:
         job = open_job(source, place.making, given, chosen, folder, progress)
         check_model(folder, place.making / MODEL)
         plan = evidence_plan(job)

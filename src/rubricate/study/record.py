@@ -21,7 +21,7 @@ from rubricate.formats import EMBEDDED, is_embedded, read_corpus
 from rubricate.formats.encoding import Json, plain_json, write_json
 from rubricate.formats.reading import read_text
 from rubricate.formats.tables import number_rows, unguarded
-from rubricate.outputs import Kind, foreign_files, protected
+from rubricate.outputs import Kind, foreign_files
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 from rubricate.study.summaries import StepRecord
 
@@ -203,10 +203,9 @@ def run_step(
                 f"{folder} was made from something else: {listed}.",
                 advice=Advice("Use {} to make it again.", (Setting("overwrite", True),)),
             )
-    with (
-        protected(inputs.values()),
-        whole_output(folder, overwrite=overwrite, kind=_step_kind(step)) as place,
-    ):
+    with whole_output(
+        folder, overwrite=overwrite, kind=_step_kind(step), inputs=inputs.values()
+    ) as place:
         place.mkdir()
         summary: S = plain_json(work(place))
         if step in SUMMARY_FILES:
