@@ -130,7 +130,7 @@ class Fault:
         return self.worded(str)
 
     def worded(self, wording: Wording) -> str:
-        """Return where the fault is, what it is and, where the reader has it, what would help."""
+        """Return the place of the fault, the fault and, where readers have it, the advice."""
         place = "" if self.path is None else str(self.path)
         if self.line is not None:
             place += f"{', ' if place else ''}{self.unit} {self.line}"

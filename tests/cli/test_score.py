@@ -10,8 +10,10 @@ from click.testing import CliRunner, Result
 
 from rubricate import Corpus, Feature, Note, Rubric, load_corpus, write_corpus
 from rubricate.cli import main
+from rubricate.cli.failures import in_flags
 from rubricate.cli.route import route_command
 from rubricate.cli.score import score_command
+from rubricate.errors import RubricateError
 from rubricate.formats.rubric import write_rubrics
 from rubricate.matchers import fit_matcher, load_matcher
 
@@ -227,7 +229,8 @@ def test_notes_that_name_no_case_are_told_how_to_get_one(tmp_path: Path) -> None
     (tmp_path / "rubric.csv").write_text("case,item\na,Fever\nb,Cough\n", encoding="utf-8")
     files = [str(tmp_path / "notes.csv"), "--rubric", str(tmp_path / "rubric.csv")]
     done = score(*files, "--matcher", "exact", "--out", str(tmp_path / "out"))
-    assert "--assign-case NAME" in str(done.exception)
+    assert isinstance(done.exception, RubricateError)
+    assert "--assign-case NAME" in done.exception.worded(in_flags)
 
 
 WORDS = "45M with fever and cough for three days, no chest pain, denies shortness of breath."

@@ -24,7 +24,7 @@ def test_whatever_is_written_is_read(
     lines: list[tuple[int, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     place = tmp_path_factory.mktemp("t") / "t.csv"
-    write_table(place, ("n", "text"), lines)
+    write_table(place, ("n", "text"), lines, quoted=True)
     table = read_table(place, ("n", "text"), Faults(place))
     assert table is not None
     assert table.integers("n") == [n for n, _ in lines]

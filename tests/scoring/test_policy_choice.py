@@ -267,5 +267,5 @@ def test_errors_that_go_together_are_found_and_hard_features_are_none() -> None:
     hard = items.wrong | ((items.feature < 5) & (rng.random(len(items.wrong)) < 0.3))
     assert clustering_p_value(replace(items, wrong=hard)) > 0.01
     assert clustering_p_value(draw(rng, 250, base=-4.0, spread=2.2, use=0.0)) < 0.05
-    with pytest.raises(InputError, match="--unit note"):
+    with pytest.raises(InputError, match="unit=note"):
         choose_rules(draw(rng, 250, base=-4.0, spread=2.2, use=0.0), RouteSettings(unit="item"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubricate.errors import InputError
-from rubricate.formats.tables import write_sheet
+from rubricate.formats.tables import write_table
 from rubricate.study.record import Study, input_hash, read_numbered, run_step, write_summary
 from rubricate.study.settings import StudySettings
 
@@ -186,7 +186,7 @@ def test_no_cell_of_a_written_table_is_a_formula(tmp_path: Path) -> None:
         "'=1",
         "plain",
     ]
-    write_sheet(tmp_path / "sample.csv", ["note", "n"], [[cell, 1] for cell in cells])
+    write_table(tmp_path / "sample.csv", ["note", "n"], [[cell, 1] for cell in cells])
     with (tmp_path / "sample.csv").open(encoding="utf-8", newline="") as stream:
         written = [row[0] for row in csv.reader(stream)][1:]
     assert not [cell for cell in written if cell[0] in "=+-@\t\r\n＝＋－＠"]

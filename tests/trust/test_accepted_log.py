@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from rubricate import read_corpus
 from rubricate.cli import main
 from rubricate.errors import InputError
-from rubricate.formats.spreadsheets import read_sheets
+from rubricate.formats.tables import read_sheets
 from rubricate.run.folder import PENDING, accept_log
 from rubricate.run.writing import LOG, RUN, TIMES, log_state, read_log, set_log
 from rubricate.trust import run_history, verify_run
@@ -127,9 +127,9 @@ def test_another_log_is_refused_and_nothing_changes(
     done = run("trust", "verify", scored)
     assert done.exit_code == 1 and LOG in done.stdout
     assert [one.name for one in verify_run(scored).differing] == [LOG]
-    with pytest.raises(InputError, match="--accept-log"):
+    with pytest.raises(InputError, match="accept_log=True"):
         run_history(scored)
-    with pytest.raises(InputError, match="--accept-log"):
+    with pytest.raises(InputError, match="accept_log=True"):
         read_corpus(scored)
     assert {path: path.read_bytes() for path in scored.rglob("*") if path.is_file()} == before
 

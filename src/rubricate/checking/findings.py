@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.files import whole_output
-from rubricate.formats.tables import write_sheet
+from rubricate.formats.tables import write_table
 from rubricate.outputs import file_kind
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
@@ -189,7 +189,7 @@ def write_changes(changes: Iterable[LoggedRepair], path: Path, *, overwrite: boo
     """
     with whole_output(path, overwrite=overwrite, kind=CHANGES) as place:
         if path.suffix == ".csv":
-            write_sheet(place, _COLUMNS, map(_line, changes))
+            write_table(place, _COLUMNS, map(_line, changes))
         else:
             with place.open("w", encoding="utf-8", newline="") as stream:
                 for change in changes:

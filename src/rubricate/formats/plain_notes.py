@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import sys
 import xml.etree.ElementTree as ElementTree
 import zipfile
 import zlib
@@ -38,15 +36,17 @@ from rubricate.formats.annotations import has_lone_surrogate, writable
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
 from rubricate.formats.reading import check_archive, leads_out, read_whole, unsafe_xml
-from rubricate.formats.spreadsheets import (
+from rubricate.formats.tables import (
+    NO_ID,
     CsvForm,
     Odd,
     decode_text,
     find_csv_form,
     find_header,
+    is_id,
+    is_number,
     read_sheets,
 )
-from rubricate.formats.tables import NO_ID, is_id, is_number
 from rubricate.rubric import Metadata
 
 #: Names of ids that no two notes share; under the others a person may have written several.
@@ -145,23 +145,12 @@ def _header(path: Path, form: CsvForm) -> list[str]:
 
 def _rows(path: Path, form: CsvForm, *, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Yield the header and all rows below it, with the numbers people see."""
-    csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
-    line = 1
     # Bytes that are no UTF-8 become half surrogate pairs, by which their rows are known.
     with path.open(encoding=form.encoding, errors="surrogateescape", newline="") as stream:
-        rows = csv.reader(stream, delimiter=form.delimiter, strict=strict)
         try:
-            for place, (number, row) in enumerate(form.number(rows)):
-                if place >= form.above:
-                    yield number, row
-                line = rows.line_num + 1
-        except csv.Error:
-            message = (
-                "not valid CSV: in the row that begins here a quote is not closed, or not doubled"
-            )
-            raise InputError([Fault(message, path, line)]) from None
+            yield from islice(form.rows(stream, path, strict=strict), form.above, None)
         except UnicodeDecodeError:
-            raise InputError([Fault(f"not {form.encoding}", path, line)]) from None
+            raise InputError([Fault(f"not {form.encoding}", path)]) from None
 
 
 def _sheets(path: Path, how: ReadOptions) -> list[_Part]:

@@ -1,18 +1,34 @@
-"""CSV tables read whole, fast where they are sound and row by row where they are not."""
+"""Tables of text: CSV in the forms that programs and people write, and Excel workbooks.
+
+Every CSV file is read by `csv_rows` and written by `TableWriter`. `find_csv_form` and `read_sheets`
+read the files of people: any encoding, delimiter and titles above the header.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, time
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from rubricate.batch import lacks_polars
-from rubricate.formats.reading import Faults, read_text
+from rubricate.errors import Fault, InputError, MissingExtraError, listed
+from rubricate.formats.annotations import has_lone_surrogate
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import Faults, check_archive, read_text, read_whole
 from rubricate.rubric import Scalar
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell
+    from openpyxl.worksheet.worksheet import Worksheet
 
 #: Whole numbers of more digits are refused: no id and no offset needs them.
 MOST_DIGITS = 18
@@ -92,6 +108,28 @@ def number_rows(rows: Iterable[T], *, above: int = 1) -> Iterator[tuple[int, T]]
     return enumerate(rows, start=above + 1)
 
 
+def csv_rows(
+    lines: Iterable[str], path: Path, *, delimiter: str = ",", first: int = 1, strict: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the rows of a CSV file with the numbers people see; InputError where it is broken.
+
+    Every row counts from ``first`` on: titles, the names of the columns, empty rows. Unless
+    ``strict``, a quote inside a cell is a character like others.
+
+    >>> list(csv_rows(["note,n\n", "\n", "a,2\n"], Path("t.csv")))
+    [(1, ['note', 'n']), (2, []), (3, ['a', '2'])]
+    """
+    csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
+    rows, line = csv.reader(lines, delimiter=delimiter, strict=strict), 1
+    try:
+        for number, row in enumerate(rows, start=first):
+            yield number, row
+            line = rows.line_num + 1
+    except csv.Error:
+        message = "not valid CSV: in the row that begins here a quote is not closed, or not doubled"
+        raise InputError([Fault(message, path, line)]) from None
+
+
 class CsvTable:
     """Named columns of text; ``lines`` are the rows they come from, as `number_rows` has them."""
 
@@ -156,9 +194,7 @@ def read_table(path: Path, columns: Sequence[str], faults: Faults) -> CsvTable |
     """
     if faults.refuses_link(path):
         return None
-    table = _read_fast(path, faults)
-    if table is None:
-        table = _read_rows(path, columns, faults)
+    table = _read_columns(path, columns, faults)
     if table is None:
         return None
     missing = [name for name in columns if name not in table.names]
@@ -170,41 +206,12 @@ def read_table(path: Path, columns: Sequence[str], faults: Faults) -> CsvTable |
     return None if missing else table
 
 
-def _read_fast(path: Path, faults: Faults) -> CsvTable | None:
-    import polars as pl
-
-    if not path.is_file() or lacks_polars():
-        return None
-    faults.how.limits.check("file_bytes", path.stat().st_size, "the file has {} bytes", path)
-    try:
-        # Without a header of its own polars gives columns of one name several names.
-        # Of an open file, whose name need not be UTF-8.
-        with path.open("rb") as stream:
-            table = pl.read_csv(stream, infer_schema=False, has_header=False)
-        if not table.height or table[table.columns[-1]].null_count():
-            # A row cut short looks like one whose last field is empty: only counting tells.
-            return None
-        header = table.row(0)
-        if len({name for name in header if name is not None}) < len(header):
-            return None
-        # An empty field without quotes is read as null.
-        columns = {
-            str(name): table[column][1:].fill_null("").to_list()
-            for name, column in zip(header, table.columns, strict=True)
-        }
-        lines = [number for number, _ in number_rows(range(table.height - 1))]
-        return CsvTable(path, columns, faults, lines)
-    except (OSError, pl.exceptions.PolarsError):
-        # The message may quote the file, so it is dropped: the slow reader finds the rows.
-        return None
-
-
-def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | None:
-    csv.field_size_limit(sys.maxsize)  # the longest cell allowed is 128 kB otherwise
-    rows = csv.reader(io.StringIO(read_text(path, faults.how.limits), newline=""), strict=True)
+def _read_columns(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | None:
+    stream = io.StringIO(read_text(path, faults.how.limits), newline="")
+    rows = csv_rows(stream, path)
     lines: list[int] = []
     try:
-        header = next(rows, None)
+        _, header = next(rows, (1, None))
         if header is None:
             faults.add("the file is empty; a header with column names is expected", path=path)
             return None
@@ -212,7 +219,7 @@ def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | 
             if header.count(name) > 1:
                 faults.add(f"column {name!r} occurs twice", path=path)
         columns: dict[str, list[str]] = {name: [] for name in header}
-        for number, fields in number_rows(rows):
+        for number, fields in rows:
             if len(fields) == len(header):
                 lines.append(number)
                 for name, field in dict(zip(header, fields, strict=True)).items():
@@ -220,30 +227,352 @@ def _read_rows(path: Path, needed: Sequence[str], faults: Faults) -> CsvTable | 
             elif fields:  # a blank line is no row
                 message = f"{len(fields)} fields, the header has {len(header)}"
                 faults.add(message, line=number, path=path)
-    except csv.Error as error:
-        faults.add(f"not valid CSV near line {rows.line_num}: {error}", path=path)
+    except InputError as error:
+        faults.found += error.faults
         return None
     return CsvTable(path, columns, faults, lines)
 
 
-def write_table(path: Path, header: Iterable[str], lines: Iterable[Sequence[object]]) -> None:
-    """Write a CSV that programs read; texts are quoted so that every line break survives."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.write(",".join(header) + "\n")
-        writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        writer.writerows(lines)
+class TableWriter:
+    """Writes the rows of a CSV file.
+
+    With ``guard`` no cell is taken for a formula by the spreadsheet program that people open it
+    with. With ``quoted``, for programs, all texts are quoted, so that every line break survives.
+    """
+
+    def __init__(
+        self, stream: IO[str], header: Iterable[str], *, guard: bool = True, quoted: bool = False,
+        delimiter: str = ",",
+    ) -> None:  # fmt: skip
+        self._guard = guard and not quoted
+        if quoted:
+            stream.write(",".join(header) + "\n")
+            self._rows = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        else:
+            # With this line end, csv also quotes texts that hold a lone "\r".
+            self._rows = csv.writer(stream, delimiter=delimiter, lineterminator="\r\n")
+            self.add([*header])
+
+    def add(self, cells: Iterable[object]) -> None:
+        """Write a row."""
+        if self._guard:
+            cells = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
+        self._rows.writerow(cells)
 
 
-def write_sheet(path: Path, header: Iterable[str], lines: Iterable[Sequence[object]]) -> None:
-    r"""Write a CSV that people open in a spreadsheet program: no cell is taken for a formula.
+def write_table(
+    path: Path, header: Iterable[str], lines: Iterable[Iterable[object]], *, guard: bool = True,
+    quoted: bool = False, delimiter: str = ",",
+) -> None:  # fmt: skip
+    r"""Write a CSV file as `TableWriter` does.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "t.csv"
-    >>> write_sheet(place, ["note", "n"], [["=1+1", 2]])
+    >>> write_table(place, ["note", "n"], [["=1+1", 2]])
     >>> place.read_text(encoding="utf-8")
     "note,n\n'=1+1,2\n"
     """
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        for line in (header, *lines):
-            writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in line])
+        table = TableWriter(stream, header, guard=guard, quoted=quoted, delimiter=delimiter)
+        for line in lines:
+            table.add(line)
+
+
+#: What may stand between two columns of a text file.
+_DELIMITERS = ",;\t"
+#: Rows among which the one with the columns' names is looked for; titles stand above it.
+_HEADER_WITHIN = 20
+_HEAD_BYTES = 1 << 16
+#: A letter beyond ASCII in UTF-8; a text in another encoding hardly ever has one by chance.
+_MULTIBYTE = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_ASCII = bytes(range(128))
+#: Letters and signs beyond ASCII that notes and checklists have.
+_USUAL = frozenset("äöüßÄÖÜàâéèêëîïôûùçñáíóúåøæÉÈÇÑ°±µ½–—‘’“”…•≥≤×€§²³\xa0")
+#: Characters of a cell that Excel holds.
+MOST_CHARACTERS = 32_767
+_BY_NUMBER = re.compile(r"_x([0-9A-Fa-f]{4})_")
+#: What XML cannot hold or would change, and what reads like Excel's way of writing that.
+_UNHOLDABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+#: A format that fills numbers up with zeros.
+_ZEROS = re.compile("0+")
+_CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
+
+
+def find_encoding(chunks: Iterable[bytes]) -> str:
+    r"""Return how a text is encoded, of what Excel and Notepad write: by its mark or its bytes.
+
+    A text that is UTF-8 but for some bytes is taken for damaged UTF-8, not for something else.
+
+    >>> find_encoding([b"\xff\xfea\x00"]), find_encoding([b"na\xefve"]), find_encoding([b"plain"])
+    ('utf-16', 'cp1252', 'utf-8-sig')
+    >>> find_encoding(["the patient’s café".encode("mac_roman")])
+    'mac_roman'
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    valid, multibyte, high = True, False, bytearray()
+    for number, chunk in enumerate(chunks):
+        if not number and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        if not number and chunk.startswith(codecs.BOM_UTF8):
+            return "utf-8-sig"
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError:
+            valid = False
+        multibyte = multibyte or bool(_MULTIBYTE.search(chunk))
+        if not multibyte:
+            # Where letters have several bytes this would hold a whole file.
+            high += chunk.translate(None, _ASCII)
+    return "utf-8-sig" if valid or multibyte else _one_byte_encoding(bytes(high))
+
+
+def _one_byte_encoding(high: bytes) -> str:
+    """Return which encoding of one byte per letter makes more usual letters and signs of a text.
+
+    Excel on a Mac writes Mac Roman; of equals it is Windows-1252. Where neither can be meant it is
+    damaged UTF-8.
+    """
+    windows, mac = (
+        sum(char in _USUAL for char in high.decode(encoding, "replace"))
+        for encoding in ("cp1252", "mac_roman")
+    )
+    if mac > windows and 2 * mac > len(high):
+        return "mac_roman"
+    return "utf-8-sig" if _NOT_CP1252.search(high) else "cp1252"
+
+
+def decode_text(raw: bytes) -> str:
+    """Return a text in the encoding it is found to be in (UnicodeDecodeError where it is not)."""
+    return raw.decode(find_encoding([raw]))
+
+
+class CsvForm(NamedTuple):
+    """How a text file holds a table: encoding, delimiter, and rows above the columns' names.
+
+    Of the latter, ``hidden`` are not shown by spreadsheet programs.
+    """
+
+    encoding: str
+    delimiter: str
+    above: int
+    hidden: int = 0
+
+    def rows(
+        self, lines: Iterable[str], path: Path, *, strict: bool = True
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Yield all rows of the file with the numbers people see."""
+        first = 1 - self.hidden
+        return csv_rows(lines, path, delimiter=self.delimiter, first=first, strict=strict)
+
+    @property
+    def words(self) -> str:
+        """What a person should know of it."""
+        between = {",": "commas", ";": "semicolons", "\t": "tabs"}[self.delimiter]
+        return f"{between}, {self.encoding.removesuffix('-sig')}"
+
+
+def find_csv_form(path: Path, is_known: Callable[[str], bool]) -> CsvForm:
+    """Return how a file holds its table: so that most of the columns' names are known."""
+    with path.open("rb") as stream:
+        encoding = find_encoding(iter(lambda: stream.read(1 << 20), b""))
+        stream.seek(0)
+        raw = stream.read(_HEAD_BYTES)
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(raw)
+    # Excel takes the delimiter from such a line, and does not show it.
+    if told := re.match(r'"?sep=([,;\t])"?\r?\n', text):
+        above = 1 + _header_in(text[told.end() :], told[1], is_known)[1]
+        return CsvForm(encoding, told[1], above, hidden=1)
+    best = max(_DELIMITERS, key=lambda sign: _header_in(text, sign, is_known)[0])
+    return CsvForm(encoding, best, _header_in(text, best, is_known)[1])
+
+
+def _header_in(
+    text: str, delimiter: str, is_known: Callable[[str], bool]
+) -> tuple[tuple[int, int], int]:
+    """Return how much like names the header's cells are, and how many rows stand above it."""
+    rows: list[list[str]] = []
+    lines = io.StringIO(text, newline="")
+    with suppress(InputError):
+        for _, row in csv_rows(lines, Path(), delimiter=delimiter, strict=False):
+            rows.append(row)
+            if len(rows) == _HEADER_WITHIN:
+                break
+    above = find_header(rows, is_known)
+    header = rows[above] if rows else []
+    return (sum(map(is_known, header)), len(header)), above
+
+
+def find_header(rows: Sequence[Sequence[str]], is_known: Callable[[str], bool]) -> int:
+    """Return which of the first rows has most of the known names; the first one that is not empty.
+
+    >>> find_header([["Exam 2026"], [], ["Item", "Points"], ["Cough", "1"]], str.isalpha)
+    2
+    """
+    first = rows[:_HEADER_WITHIN]
+    filled = next((i for i, row in enumerate(first) if any(map(str.strip, row))), 0)
+    known = [sum(map(is_known, row)) for row in first]
+    return known.index(max(known)) if any(known) else filled
+
+
+class Odd(str):
+    """A cell whose value may not be what was meant; ``why`` says what is wrong with it."""
+
+    why: str
+
+    def __new__(cls, text: str, why: str) -> Odd:
+        """Return the text (empty where there is none) with the reason."""
+        cell = super().__new__(cls, text)
+        cell.why = why
+        return cell
+
+
+class SheetRows(NamedTuple):
+    """A visible sheet: its rows as text with the numbers Excel shows, and its merged cells.
+
+    ``merged`` has, for each cell of a merged range but the first, the row and column of that first
+    one; columns count from 0. ``unseen`` tells of rows that people may think are not there.
+    """
+
+    title: str
+    rows: list[tuple[int, list[str]]]
+    merged: dict[tuple[int, int], tuple[int, int]]
+    unseen: tuple[str, ...] = ()
+
+
+def read_sheets(path: Path, limits: ReadLimits = USUAL_LIMITS) -> tuple[list[SheetRows], list[str]]:
+    """Return the sheets of a workbook that hold something, and the names of the hidden ones."""
+    shown_book, stored_book = _open_workbook(path, limits)
+    sheets, hidden = [], []
+    for shown, stored in zip(shown_book.worksheets, stored_book.worksheets, strict=True):
+        if shown.sheet_state != "visible":
+            hidden.append(shown.title)
+            continue
+        _check_extent(shown, path, limits)
+        pairs = zip(shown.iter_rows(), stored.iter_rows(), strict=True)
+        rows = [
+            (number, [_cell_text(*pair) for pair in zip(*both, strict=True)])
+            for number, both in number_rows(pairs, above=0)
+        ]
+        merged = {
+            (row, column - 1): (area.min_row, area.min_col - 1)
+            for area in shown.merged_cells.ranges
+            for row in range(area.min_row, area.max_row + 1)
+            for column in range(area.min_col, area.max_col + 1)
+            if (row, column) != (area.min_row, area.min_col)
+        }
+        filled = [
+            (number, row)
+            for number, row in rows
+            if any(cell or isinstance(cell, Odd) for cell in row)
+        ]
+        unseen = tuple(_unseen(shown, [number for number, _ in filled]))
+        sheets.append(SheetRows(shown.title, filled, merged, unseen))
+    return sheets, hidden
+
+
+def _unseen(sheet: Worksheet, rows: Sequence[int]) -> Iterator[str]:
+    """Yield what to tell of filled rows that are hidden or struck out: they are read, too."""
+    hidden = [row for row in rows if sheet.row_dimensions[row].hidden]
+    struck = [
+        row
+        for row in rows
+        if any(cell.font.strike for cell in sheet[row] if isinstance(cell.value, str))
+    ]
+    for found, what in ((hidden, "hidden"), (struck, "struck out")):
+        if found:
+            said = f"{what}, and read all the same: row {listed(map(str, found), 10)}"
+            yield f"{said}. Delete what shall not count"
+
+
+def _open_workbook(path: Path, limits: ReadLimits) -> tuple[Any, Any]:
+    """Return the workbook twice: with its formulas, and with the values they last had."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError("Excel files") from None
+    raw = read_whole(path, limits)
+    _check_workbook(raw, path, limits)
+    try:
+        with warnings.catch_warnings():
+            # openpyxl warns of drawings and validations it leaves out; we read cells only.
+            warnings.simplefilter("ignore")
+            return (
+                openpyxl.load_workbook(io.BytesIO(raw)),
+                openpyxl.load_workbook(io.BytesIO(raw), data_only=True),
+            )
+    except Exception:
+        # Whatever a broken archive or its XML raises, the cause is the file.
+        hint = "Open it in a spreadsheet program and save it as .xlsx without a password."
+        raise InputError([Fault(f"not an Excel workbook (.xlsx). {hint}", path)]) from None
+
+
+def _check_workbook(raw: bytes, path: Path, limits: ReadLimits) -> None:
+    """Refuse a workbook that would fill the memory; what is no archive is refused later."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            check_archive(archive, path, limits)
+            for name in archive.namelist():
+                if name.startswith("xl/worksheets/"):
+                    n_cells = 0
+                    with archive.open(name) as stream:
+                        while chunk := stream.read(1 << 20):
+                            n_cells += len(_CELL.findall(chunk))
+                    limits.check("cells", n_cells, "a sheet has {} cells", path)
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, ValueError):
+        return
+
+
+def _check_extent(sheet: Worksheet, path: Path, limits: ReadLimits) -> None:
+    """Refuse a sheet with a far cell: all cells up to it would be looked at."""
+    place = f"sheet {sheet.title!r} goes to row {sheet.max_row:,}, column {sheet.max_column:,}"
+    what = f"{place}: {{}} cells. Delete what stands outside the table"
+    limits.check("cells", sheet.max_row * sheet.max_column, what, path)
+    for area in sheet.merged_cells.ranges:
+        limits.check("cells", int(area.size["rows"] * area.size["columns"]), what, path)
+
+
+def _cell_text(shown: Cell, stored: Cell) -> str:
+    value, where = stored.value, f"cell {shown.coordinate}"
+    if shown.data_type == "f" and value is None:
+        hint = "Open and save the file in a spreadsheet program, or write the value."
+        return Odd("", f"{where} holds a formula without its value. {hint}")
+    if stored.data_type == "e":
+        return Odd("", f"{where} holds an error value")
+    if isinstance(value, date | time):
+        plain = value.isoformat().removesuffix("T00:00:00")
+        return Odd(plain, f"{where} holds a date. Format it as text.")
+    if isinstance(value, str):
+        text = _BY_NUMBER.sub(lambda match: chr(int(match[1], 16)), value)
+        return Odd("", f"{where} holds half a surrogate pair") if has_lone_surrogate(text) else text
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            # Numbers of candidates are shown as 007 by their format.
+            zeros = len(shown.number_format) if _ZEROS.fullmatch(shown.number_format) else 0
+            return plain_number(value).zfill(zeros)
+        except OverflowError:
+            return Odd("", f"{where} holds a number that is too large")
+    return "" if value is None else str(value).upper()
+
+
+def excel_text(text: str) -> str:
+    r"""Return a text as workbooks hold it: what XML cannot hold stands there by its number.
+
+    >>> excel_text("a\x0cb_x0041_")
+    'a_x000C_b_x005F_x0041_'
+    """
+    return _UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+
+
+def plain_number(value: float) -> str:
+    """Return a number as text, without a needless ``.0``.
+
+    >>> plain_number(2.0), plain_number(0.25)
+    ('2', '0.25')
+    """
+    text = repr(float(value)).removesuffix(".0")
+    return str(value) if isinstance(value, int) else text

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.batch.running import PLAN_FILE
-from rubricate.errors import ArgumentError, Fault, InputError, listed
+from rubricate.errors import Advice, ArgumentError, Fault, InputError, Setting, listed
 from rubricate.files import PART, file_hash, write_whole
 from rubricate.formats.encoding import read_json
 from rubricate.outputs import Kind, foreign_files, refuse_inputs
@@ -69,13 +69,12 @@ def check_log(folder: str | Path) -> None:
     place = Path(folder)
     problem = log_problem(place)
     if problem:
-        raise InputError([
-            Fault(
-                f"{problem}. Put back the file as it was. Or accept the log as it is now with "
-                "--accept-log: that is recorded in it",
-                place / LOG,
-            )
-        ])  # fmt: skip
+        advice = Advice(
+            "Or accept the log as it is now with {}: that is recorded in it",
+            (Setting("accept_log", True),),
+        )
+        message = f"{problem}. Put back the file as it was."
+        raise InputError([Fault(message, place / LOG, advice=advice)])
 
 
 def log_problem(folder: Path) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from rubricate.errors import ArgumentError, InputError
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.formats.format import same_ids
 from rubricate.formats.reading import Faults
-from rubricate.formats.tables import guarded, number_rows, unguarded
+from rubricate.formats.tables import csv_rows, guarded, number_rows, unguarded
 from rubricate.run.results import CounterEvidence, ItemResult, NoteResult
 from rubricate.spans import fragments_text, spans_text
 
@@ -181,23 +179,22 @@ def read_rows(path: str | Path, columns: Sequence[RunColumn[R]]) -> Iterator[dic
     if not place.is_file():
         raise ArgumentError(f"{place}: no such file. Give the folder that `rubricate score` wrote.")
     faults = Faults(place, unit="row")
-    csv.field_size_limit(sys.maxsize)
     with place.open(encoding="utf-8-sig", newline="") as stream:
-        rows = csv.reader(stream)
+        rows = csv_rows(stream, place, strict=False)
         try:
-            header = next(rows, [])
+            _, header = next(rows, (1, []))
             for column in columns:
                 if column.needed and column.name not in header:
                     listed = ", ".join(header)
                     faults.add(f"column {column.name!r} is missing; there are {listed}")
             faults.raise_any()
             present = [(c.name, c.kind, header.index(c.name)) for c in columns if c.name in header]
-            for number, row in number_rows(rows):
+            for number, row in rows:
                 if row:
                     row += [""] * (len(header) - len(row))
                     yield {n: _value(row[i], k, n, number, faults) for n, k, i in present}
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{place}: not a CSV file in UTF-8") from error
+        except UnicodeDecodeError:
+            raise InputError([Fault("not a CSV file in UTF-8", place)]) from None
     faults.raise_any()
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from rubricate.formats.spreadsheets import MOST_CHARACTERS, excel_text
-from rubricate.formats.tables import FORMULA
+from rubricate.formats.tables import FORMULA, MOST_CHARACTERS, excel_text
 from rubricate.run.tables import Value
 
 #: Rows of a sheet that Excel holds.

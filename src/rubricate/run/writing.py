@@ -7,7 +7,6 @@ note.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import re
@@ -24,6 +23,7 @@ from typing import IO, Any, Generic, TypedDict, cast
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
 from rubricate.formats.encoding import Json, read_json
+from rubricate.formats.tables import TableWriter
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, CountsRecord, NoteResult, RunCounts, kept_digits
 from rubricate.run.tables import (
@@ -122,16 +122,14 @@ class _OpenTable(Generic[R]):
         self, path: Path, sheet: OpenSheet, columns: Sequence[RunColumn[R]], to_close: ExitStack
     ):
         stream = to_close.enter_context(path.open("w", encoding="utf-8", newline=""))
-        # With this line end, csv also quotes texts that hold a lone "\r".
-        self._rows = csv.writer(stream, lineterminator="\r\n")
-        self._rows.writerow([column.name for column in columns])
+        self._rows = TableWriter(stream, [column.name for column in columns], guard=False)
         self._sheet = sheet
         self._get = [column.get for column in columns]
 
     def add(self, row: R) -> None:
         values = [get(row) for get in self._get]
         cells = [cell_text(value) for value in values]
-        self._rows.writerow(cells)
+        self._rows.add(cells)
         self._sheet.add(values, cells)
 
 

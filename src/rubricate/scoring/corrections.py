@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,8 +12,7 @@ from pathlib import Path
 from rubricate.errors import ArgumentError, Fault, did_you_mean, shown
 from rubricate.formats.options import USUAL_OPTIONS
 from rubricate.formats.reading import Faults, read_whole
-from rubricate.formats.spreadsheets import find_csv_form, find_header, read_sheets
-from rubricate.formats.tables import unguarded, write_sheet
+from rubricate.formats.tables import find_csv_form, find_header, read_sheets, unguarded, write_table
 from rubricate.rubric import CONTRADICTED, STATED, Feature, Rubric, folded
 from rubricate.run.results import Correction
 from rubricate.run.tables import ITEM_COLUMNS, REVIEW_COLUMNS
@@ -84,7 +82,7 @@ def write_decisions(path: Path, corrections: Iterable[Correction]) -> None:
          one.by, one.at, spans_text(one.spans or ()), one.comment)
         for one in corrections
     )  # fmt: skip
-    write_sheet(path, COLUMNS, lines)
+    write_table(path, COLUMNS, lines)
 
 
 def _tables(
@@ -106,12 +104,7 @@ def _tables(
         return
     form = find_csv_form(path, _is_known)
     text = read_whole(path, faults.how.limits).decode(form.encoding, errors="replace")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.delimiter, strict=True)
-    try:
-        rows = list(form.number(reader))
-    except csv.Error as error:
-        faults.add(f"not valid CSV: {error}", line=reader.line_num)
-        faults.raise_any()
+    rows = list(form.rows(io.StringIO(text, newline=""), path))
     header = [_name(name) for name in rows[form.above][1]] if rows else []
     yield header, _by_column(header, rows[form.above + 1 :], faults)
 

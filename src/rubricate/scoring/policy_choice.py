@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
+from rubricate.errors import Advice, InputError, Setting
 from rubricate.evaluation.pairing import pair_rows
 from rubricate.progress import Progress, silent, watched
 from rubricate.scoring.policy import (
@@ -143,7 +143,8 @@ def choose_rules(
         if p_value < _CLUSTERED:
             raise InputError(
                 f"errors go together in notes (p {p_value:.3f}): unit item assumes that they do "
-                "not, and its promise would break too often. Use --unit note"
+                "not, and its promise would break too often.",
+                advice=Advice("Use {}", (Setting("unit", "note"),)),
             )
     (tuning, tuned), (testing, tested) = _divided(items, settings)
     model = _fitted(tuning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import threading
 import time
@@ -23,7 +22,7 @@ from rubricate.files import whole_output
 from rubricate.formats import FORMATS, write_corpus
 from rubricate.formats.earlier import refuse_judged
 from rubricate.formats.encoding import Json, metadata_from_json
-from rubricate.formats.tables import unguarded, write_sheet
+from rubricate.formats.tables import csv_rows, unguarded, write_table
 from rubricate.outputs import Kind, foreign_files
 from rubricate.run import parse_spans
 from rubricate.stats import Estimate, Resampling, proportion_interval
@@ -149,7 +148,7 @@ def export_study(
     if lines:
         kind = Kind("decisions of this project", partial(_other_decisions, lines))
         with whole_output(study.folder / DECISIONS, overwrite=overwrite, kind=kind) as place:
-            write_sheet(place, ("note", "feature", *DECIDED), lines)
+            write_table(place, ("note", "feature", *DECIDED), lines)
     head = project_row(connection, project).head
     return {"batches": len(places), "decisions": len(lines), "head": head}
 
@@ -157,7 +156,7 @@ def export_study(
 def _other_decisions(lines: Sequence[Sequence[object]], path: Path) -> str:
     """Tell whether a table holds decisions that were not made in the project."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        _, *there = csv.reader(stream)
+        _, *there = (row for _, row in csv_rows(stream, path, strict=False))
     own = {tuple("" if cell is None else str(cell) for cell in line) for line in lines}
     others = [row for row in there if tuple(map(unguarded, row)) not in own]
     return f"{len(others):,} of its decisions are not of this project" if others else ""
@@ -193,9 +192,9 @@ def write_everything(connection: Connection, project: str, folder: Path) -> None
     corpus, row = project_corpus(connection, project), project_row(connection, project)
     runs = connection.execute(select(t.run).where(t.run.c.project == project)).all()
     write_corpus(corpus, folder / "annotations.jsonl", format="jsonl")
-    write_sheet(folder / "judgements.csv", _JUDGED, _judgement_lines(connection, project))
+    write_table(folder / "judgements.csv", _JUDGED, _judgement_lines(connection, project))
     lines = decision_lines(connection, project, corpus)
-    write_sheet(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
+    write_table(folder / "decisions.csv", ("note", "feature", *DECIDED), lines)
     for run in runs:
         write_corrections(connection, run.id, folder / f"corrections-{run.id}.csv")
     chain = {"project": row.name, "events": row.events, "head": row.head}

@@ -14,7 +14,7 @@ from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
 from rubricate.formats.frame import feature_labels
-from rubricate.formats.tables import write_sheet
+from rubricate.formats.tables import write_table
 from rubricate.rubric import NO_METADATA
 from rubricate.study.population import read_population, site_of
 from rubricate.study.record import StepResult, Study, read_numbered, run_step
@@ -163,7 +163,7 @@ def assign_study(study: Study, *, overwrite: bool = False) -> StepResult[AssignS
             own = [t for t in tasks if t.annotator == annotator.id]
             _write_package(place / annotator.id, everything, own, settings.format, guidelines)
         lines = [list(asdict(task).values()) for task in tasks]
-        write_sheet(place / "key.csv", [field.name for field in fields(Task)], lines)
+        write_table(place / "key.csv", [field.name for field in fields(Task)], lines)
         by_annotator: dict[str, dict[str, int]] = {}
         for task in tasks:
             counts = by_annotator.setdefault(task.annotator, {})
@@ -233,7 +233,7 @@ def _write_package(
     (folder / guidelines.name).write_bytes(guidelines.read_bytes())
     labels = feature_labels(everything)
     lines = ([labels[f.id], f.id, f.case, f.text] for f in everything.features)
-    write_sheet(folder / "labels.csv", ["label", "feature", "case", "text"], lines)
+    write_table(folder / "labels.csv", ["label", "feature", "case", "text"], lines)
     for batch in dict.fromkeys(t.batch for t in tasks):
         own = [t for t in tasks if t.batch == batch]
         target = batch_path(folder, batch, tool_format)

@@ -11,7 +11,7 @@ from rubricate.errors import Advice, Fault, InputError, Setting
 from rubricate.files import missing_path
 from rubricate.formats import write_corpus
 from rubricate.formats.encoding import Head
-from rubricate.formats.tables import write_sheet
+from rubricate.formats.tables import write_table
 from rubricate.reports.highlight import NoteMark, Sides, highlight_note, legend_html
 from rubricate.reports.page import Section, html_table, paragraph, render_page
 from rubricate.spans import Span, parse_spans, spans_text
@@ -185,7 +185,7 @@ def _list_disagreements(
     study: Study, corpus: Corpus, rows: Sequence[Disagreement], *, overwrite: bool
 ) -> StepResult[dict[str, int]]:
     def work(folder: Path) -> dict[str, int]:
-        write_sheet(folder / "disagreements.csv", *disagreements_table(corpus, rows))
+        write_table(folder / "disagreements.csv", *disagreements_table(corpus, rows))
         page = disagreements_page(corpus, rows)
         (folder / "disagreements.html").write_text(page, encoding="utf-8")
         return {"disputed": len(rows)}
@@ -264,4 +264,4 @@ def write_provenance(path: Path, found: Settlement) -> None:
         for s in found.settled
     ]
     lines += [(r.note, r.feature, "", "undecided", "", "", "") for r in found.undecided]
-    write_sheet(path, header, sorted(lines))
+    write_table(path, header, sorted(lines))

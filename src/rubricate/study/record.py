@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -20,7 +19,7 @@ from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED, is_embedded, read_corpus
 from rubricate.formats.encoding import Json, plain_json, write_json
 from rubricate.formats.reading import read_text
-from rubricate.formats.tables import number_rows, unguarded
+from rubricate.formats.tables import csv_rows, unguarded
 from rubricate.outputs import Kind, foreign_files
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 from rubricate.study.summaries import StepRecord
@@ -38,12 +37,8 @@ def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[in
     [(2, {'name': 'asthma', 'tp': '271'})]
     """
     place = Path(path)
-    reader = csv.reader(io.StringIO(read_text(place), newline=""))
-    try:
-        filled = [(number, line) for number, line in number_rows(reader, above=0) if line]
-        (_, header), *lines = filled or [(1, [])]
-    except csv.Error as error:
-        raise InputError([Fault(f"is not a CSV file: {error}", place, reader.line_num)]) from error
+    rows = csv_rows(io.StringIO(read_text(place), newline=""), place, strict=False)
+    (_, header), *lines = [row for row in rows if row[1]] or [(1, [])]
     absent = [name for name in needed if name not in header]
     if absent:
         raise InputError([_no_columns(absent, header, place)])

@@ -16,7 +16,7 @@ from rubricate.evaluation.pairing import annotator_number
 from rubricate.files import file_hash, packaged_text, whole_output
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
-from rubricate.formats.tables import write_sheet
+from rubricate.formats.tables import write_table
 from rubricate.outputs import Kind, foreign_files
 from rubricate.rubric import Feature, Metadata
 from rubricate.spans import Span
@@ -92,8 +92,8 @@ def write_example(folder: str | Path) -> Path:
     )  # fmt: skip
     with whole_output(place) as staged:
         staged.mkdir()
-        write_sheet(staged / "notes.csv", ["note", "case", "hospital", "age", "text"], rows)
-        write_sheet(
+        write_table(staged / "notes.csv", ["note", "case", "hospital", "age", "text"], rows)
+        write_table(
             staged / "rubric.csv", ["case", "feature", "text"],
             [(_CASE, feature, wording.text) for feature, wording in _WORDINGS.items()],
         )  # fmt: skip

@@ -13,7 +13,7 @@ from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
-from rubricate.formats.tables import write_sheet
+from rubricate.formats.tables import write_table
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Metadata, Scalar
 from rubricate.stats import Estimate, Expected, Plan, Target, estimate_frequency
@@ -355,7 +355,7 @@ def _write_table(
         ]
         for note in sample.notes
     ]  # fmt: skip
-    write_sheet(path, header, lines)
+    write_table(path, header, lines)
 
 
 def _site_counts(draw: Draw) -> dict[str, dict[str, int]]:

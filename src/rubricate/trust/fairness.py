@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,6 +14,7 @@ from rubricate.corpus import Note
 from rubricate.display import counted
 from rubricate.errors import ArgumentError, Fault, InputError, Setting, did_you_mean, listed
 from rubricate.files import whole_output
+from rubricate.formats.tables import write_table
 from rubricate.outputs import table_kind
 from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun, paired_items, shared_notes
@@ -204,13 +204,8 @@ GROUPS = table_kind("a table of groups", ["group", "notes"])
 def write_groups(fair: Fairness, path: Path, *, overwrite: bool = False) -> Path:
     """Write the table of groups as CSV."""
     header, lines = fair.group_table()
-    with (
-        whole_output(path, overwrite=overwrite, kind=GROUPS) as place,
-        place.open("w", encoding="utf-8", newline="") as stream,
-    ):
-        rows = csv.writer(stream)
-        rows.writerow(header)
-        rows.writerows([cell_text(value) for value in line] for line in lines)
+    with whole_output(path, overwrite=overwrite, kind=GROUPS) as place:
+        write_table(place, header, (map(cell_text, line) for line in lines), guard=False)
     return path
 
 

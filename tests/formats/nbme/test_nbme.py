@@ -284,7 +284,7 @@ def test_a_submission_keeps_every_character_marked(tmp_path: Path) -> None:
 def test_a_submission_cannot_be_read_alone(tmp_path: Path) -> None:
     place = tmp_path / "submission.csv"
     place.write_text("id,location\n10000_000,0 5\n", encoding="utf-8")
-    with pytest.raises(InputError, match="--like"):
+    with pytest.raises(InputError, match="like=CORPUS"):
         read_corpus(place)
 
 

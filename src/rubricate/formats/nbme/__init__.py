@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rubricate.builder import RowsBuilder
 from rubricate.corpus import Annotator, Corpus, Note
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Advice, Fault, InputError, Setting
 from rubricate.formats.annotations import first_annotator
 from rubricate.formats.encoding import parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format, foreign_rows
@@ -216,8 +216,8 @@ def write_nbme(corpus: Corpus, path: Path, *, progress: Progress = silent) -> No
     feature_numbers = _numbers([f.id for f in corpus.features])
     notes = [(note_numbers[note.id], note.case, note.text) for note in corpus.notes]
     features = [(feature_numbers[f.id], f.case, _hyphened(f.text)) for f in corpus.features]
-    write_table(path / NOTES, NOTE_COLUMNS, notes)
-    write_table(path / FEATURES, FEATURE_COLUMNS, features)
+    write_table(path / NOTES, NOTE_COLUMNS, notes, quoted=True)
+    write_table(path / FEATURES, FEATURE_COLUMNS, features, quoted=True)
     for i, annotator in enumerate(corpus.annotators):
         numbers = (list(note_numbers.values()), list(feature_numbers.values()))
         write_annotations(corpus, i, _file_of(path, annotator.id), numbers, progress)
@@ -249,9 +249,9 @@ def _write_test(
             numbers = (notes[note.id], features[feature.id])
             lines.append((row_id(*numbers), note.case, *numbers))
     if lines:
-        write_table(path / TEST, ROW_COLUMNS, lines)
+        write_table(path / TEST, ROW_COLUMNS, lines, quoted=True)
         sample = [(line[0], "") for line in lines]
-        write_table(path / "sample_submission.csv", SUBMISSION_COLUMNS, sample)
+        write_table(path / "sample_submission.csv", SUBMISSION_COLUMNS, sample, quoted=True)
 
 
 FORMAT = Format(
@@ -292,9 +292,9 @@ def submission_id(note_id: str, feature_id: str) -> str:
 def read_submission(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     """Read a submission about the notes of another corpus (`ReadOptions.like`)."""
     if how.like is None:
-        hint = "Name the corpus it speaks of: evaluate CORPUS IT, convert --like CORPUS"
-        message = f"a submission cannot be read alone: it has no notes. {hint}"
-        raise InputError([Fault(message, path)])
+        message = "a submission cannot be read alone: it has no notes."
+        advice = Advice("Name the corpus it speaks of: {}", (Setting("like", "CORPUS"),))
+        raise InputError([Fault(message, path, advice=advice)])
     like = how.like
     faults = Faults(path, how, unit="row")
     table = read_table(path, SUBMISSION_COLUMNS, faults)
@@ -347,7 +347,7 @@ def write_submission(corpus: Corpus, path: Path, *, progress: Progress = silent)
             raise InputError(f"{first[own_id]} and {place} both get the id {own_id!r}: rename one")
         spans = sorted({(start[k], end[k]) for k in range(bounds[row], bounds[row + 1])})
         lines.append((own_id, fragments_text(spans)))
-    write_table(path, SUBMISSION_COLUMNS, lines)
+    write_table(path, SUBMISSION_COLUMNS, lines, quoted=True)
 
 
 SUBMISSION = Format(

@@ -287,4 +287,4 @@ def write_annotations(
             texts.append(words_at(spans, note.text) if stated is None else stated)
             places.append(fragments_text(spans))
         lines.append((row_id(*pair), note.case, *pair, repr(texts), repr(places)))
-    write_table(path, (*ROW_COLUMNS, "annotation", "location"), lines)
+    write_table(path, (*ROW_COLUMNS, "annotation", "location"), lines, quoted=True)

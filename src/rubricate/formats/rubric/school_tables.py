@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import re
@@ -25,7 +24,8 @@ from rubricate.formats.rubric.records import (
     is_known,
     match_columns,
 )
-from rubricate.formats.spreadsheets import (
+from rubricate.formats.tables import (
+    FORMULA,
     MOST_CHARACTERS,
     Odd,
     excel_text,
@@ -33,8 +33,9 @@ from rubricate.formats.spreadsheets import (
     find_header,
     plain_number,
     read_sheets,
+    unguarded,
+    write_table,
 )
-from rubricate.formats.tables import FORMULA, guarded, unguarded
 from rubricate.rubric import Rubric, parse_weight, split_points
 
 #: What stands before a sum: never a feature.
@@ -63,15 +64,16 @@ def read_csv_records(path: Path, faults: Faults) -> Records:
         )
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError([Fault(message, path, line)]) from None
-    lines = csv.reader(io.StringIO(body, newline=""), delimiter=form.delimiter, strict=True)
     try:
-        rows = [[unguarded(cell.strip()) for cell in row] for row in lines]
-    except csv.Error as error:
-        faults.add(f"not valid CSV near line {lines.line_num}: {error}")
+        rows = [
+            (number, [unguarded(cell.strip()) for cell in row])
+            for number, row in form.rows(io.StringIO(body, newline=""), path)
+        ]
+    except InputError as error:
+        faults.found += error.faults
         return records
-    numbered = [(number, row) for number, row in form.number(rows) if any(row)]
-    if any(map(any, rows[form.above :])):
-        add_table(records, SchoolTable(numbered), faults)
+    if any(any(row) for _, row in rows[form.above :]):
+        add_table(records, SchoolTable([(n, row) for n, row in rows if any(row)]), faults)
     return records
 
 
@@ -81,18 +83,14 @@ def write_csv_records(rubrics: Sequence[Rubric], path: Path) -> None:
     `read_csv_records` takes the apostrophe off again.
     """
     titled = any(rubric.title for rubric in rubrics)
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        # With this line end, csv also quotes texts that hold a lone "\r".
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\r\n")
-        writer.writerow([*WRITTEN, *(["title"] if titled else [])])
-        for rubric in rubrics:
-            for feature in rubric:
-                cells = [
-                    guarded(cell) if isinstance(cell, str) else plain_number(cell)
-                    for cell in feature_row(feature)
-                ]
-                writer.writerow([*cells, *([guarded(rubric.title)] if titled else [])])
+    lines = (
+        [*(cell if isinstance(cell, str) else plain_number(cell) for cell in feature_row(feature)),
+         *([rubric.title] if titled else [])]
+        for rubric in rubrics
+        for feature in rubric
+    )  # fmt: skip
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    write_table(path, [*WRITTEN, *(["title"] if titled else [])], lines, delimiter=delimiter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from rubricate.formats.spreadsheets import decode_text, find_encoding
+from rubricate.formats.tables import decode_text, find_encoding
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "mac_roman"])
