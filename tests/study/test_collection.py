@@ -4,7 +4,7 @@ import pytest
 
 from rubricate import CorpusBuilder, read_corpus, write_corpus
 from rubricate.errors import InputError
-from rubricate.formats.frame import FRAME_NAME
+from rubricate.formats.format import FRAME_NAME
 from rubricate.study.assignment import batch_path, read_key
 from rubricate.study.collection import collect_study
 

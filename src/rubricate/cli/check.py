@@ -129,7 +129,7 @@ def _refuse_copy(copy: Copy) -> None:
     """Refuse, before any work, a copy that would touch the source or other files."""
     from rubricate.checking.findings import CHANGES
     from rubricate.formats import FORMATS
-    from rubricate.formats.earlier import output_kind
+    from rubricate.formats.format import output_kind
     from rubricate.outputs import check_output, refuse_inputs
 
     for place in (Path(copy.target), copy.log):

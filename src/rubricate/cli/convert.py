@@ -71,7 +71,7 @@ def convert_command(
     conllu, fhir, table and texts can only be read.
     """
     from rubricate.formats import FORMATS, write_corpus, writer_of
-    from rubricate.formats.earlier import output_kind
+    from rubricate.formats.format import output_kind
     from rubricate.progress import shown_progress
 
     writer_of(to_format)  # A name that will not do is refused before any work.
@@ -80,7 +80,10 @@ def convert_command(
     if like is not None:
         how = replace(how, like=open_corpus(like, replace(how, format="")))
     corpus = open_corpus(source, how, where=where, rubric=rubric)
-    corpus = keep_annotators(keep_asked_cases(corpus, where), annotators)
+    if where:
+        corpus = keep_asked_cases(corpus, where)
+    if annotators:
+        corpus = keep_annotators(corpus, annotators)
     if seniors:
         from rubricate.study.curation import settle_by_seniors
         from rubricate.study.decisions import reference_corpus

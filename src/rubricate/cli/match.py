@@ -60,7 +60,7 @@ def match_command(
     rubricate's own format with confidence and reason, and NAME is a folder of Parquet files.
     """
     from rubricate.formats import FORMATS, write_corpus, writer_of
-    from rubricate.formats.earlier import output_kind, refuse_judged
+    from rubricate.formats.format import output_kind, refuse_judged
     from rubricate.matchers import predict_in_parts
 
     corpus = open_corpus(corpus_path, how=how, where=where)

@@ -91,13 +91,13 @@ def from_option(function: F) -> F:
         from_format: str | None,
         columns: dict[str, str] | None,
         assign_case: str | None,
-        limits: ReadLimits,
+        limits: ReadLimits | None,
         **named: Any,
     ) -> Any:
-        from rubricate.formats.options import ReadOptions
+        from rubricate.formats.options import USUAL_LIMITS, ReadOptions
 
         how = ReadOptions(
-            format=from_format or "", limits=limits, columns=columns or {},
+            format=from_format or "", limits=limits or USUAL_LIMITS, columns=columns or {},
             case=assign_case or "", tell=inform,
         )  # fmt: skip
         return function(*arguments, how=how, **named)
@@ -123,12 +123,12 @@ def from_option(function: F) -> F:
 
 
 def _parse_reading(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    if not value:
+        return None
     from rubricate.formats.options import parse_columns, parse_limits
 
     try:
-        if option.name == "limits":
-            return parse_limits(value)
-        return parse_columns(value) if value else None
+        return parse_limits(value) if option.name == "limits" else parse_columns(value)
     except RubricateError as error:
         raise click.UsageError(error.worded(in_flags)) from error
 
@@ -176,7 +176,9 @@ def open_corpus(
     how = how or USUAL_OPTIONS
     with shown_progress() as progress:
         corpus = read_path(path, replace(how, progress=progress))
-    return keep_where(corpus if rubric is None else put_rubric(corpus, rubric, how), where)
+    if rubric is not None:
+        corpus = put_rubric(corpus, rubric, how)
+    return keep_where(corpus, where) if where else corpus
 
 
 def keep_asked_cases(corpus: Corpus, where: Sequence[str]) -> Corpus:

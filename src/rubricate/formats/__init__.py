@@ -6,8 +6,10 @@ units than code points are converted here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import (
@@ -18,12 +20,12 @@ from rubricate.errors import (
     LossError,
     Setting,
     UnknownNameError,
+    shown,
 )
 from rubricate.files import missing_path, whole_output
-from rubricate.formats.annotations import refuse_lone_surrogates
-from rubricate.formats.earlier import output_kind, refuse_judged
-from rubricate.formats.format import HOLDABLE, Format, Writer
+from rubricate.formats.format import HOLDABLE, Format, Writer, output_kind, refuse_judged
 from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
+from rubricate.formats.reading import has_lone_surrogate
 from rubricate.progress import Progress, silent
 from rubricate.registry import Registry
 
@@ -233,8 +235,59 @@ def read_path(path: str | Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
         return load_corpus(str(path))
     place = Path(path)
     corpus = choose_format(place, how).read(place, how)
-    refuse_lone_surrogates(corpus, place)
+    _refuse_lone_surrogates(corpus, place)
     return corpus
+
+
+def _refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
+    """Raise InputError with everything of the corpus that no UTF-8 file can hold."""
+    what = "holds half a surrogate pair, which no UTF-8 file can hold"
+    found = [
+        Fault(f"note {shown(note.id)}: its {name} {what}", path)
+        for note in corpus.notes
+        for name, texts in (
+            ("id", (note.id,)),
+            ("case", (note.case,)),
+            ("text", (note.text,)),
+            ("metadata", _texts(note.metadata)),
+        )
+        if any(map(has_lone_surrogate, texts))
+    ]
+    details, rows = corpus.rows.details, corpus.rows
+    for i, detail in details.items():
+        pairs = (part for pair in detail.attributes for part in pair)
+        own = (detail.reason, detail.comment, detail.stated_text or "", *pairs)
+        if any(map(has_lone_surrogate, own)):
+            row = int(np.searchsorted(rows.first_annotation, i, side="right")) - 1
+            note = corpus.notes[int(rows.note[row])]
+            found.append(Fault(f"note {shown(note.id)}: an annotation {what}", path))
+    for row, said in rows.contradictions.items():
+        if has_lone_surrogate(said.reason):
+            note = corpus.notes[int(rows.note[row])]
+            found.append(Fault(f"note {shown(note.id)}: a contradiction {what}", path))
+    head = [
+        ("the corpus", "", (), corpus.metadata),
+        *(("case", one.case, (one.title,), one.metadata) for one in corpus.rubrics),
+        *(
+            ("feature", one.id, (one.text, one.kind, one.group, one.note), {})
+            for one in corpus.features
+        ),
+        *(("annotator", one.id, (one.group,), one.metadata) for one in corpus.annotators),
+        *(("the score of note", one.note, (one.annotator,), {}) for one in corpus.scores),
+    ]
+    found += [
+        Fault(f"{name} {shown(id_)} {what}", path)
+        for name, id_, texts, metadata in head
+        if any(map(has_lone_surrogate, (id_, *texts, *_texts(metadata))))
+    ]
+    if found:
+        raise InputError(found)
+
+
+def _texts(metadata: Mapping[str, object]) -> Iterator[str]:
+    """Yield the names and the texts of metadata."""
+    yield from metadata
+    yield from (value for value in metadata.values() if isinstance(value, str))
 
 
 def stored_tokens(path: str | Path) -> dict[str, list[tuple[int, int]]]:
@@ -291,7 +344,7 @@ def write_corpus(
     True
     """
     write, target, own = writer_of(format), Path(path), FORMATS[format]
-    refuse_lone_surrogates(corpus)
+    _refuse_lone_surrogates(corpus)
     lost: dict[str, int] = own.losses(corpus)
     if strict and lost:
         listed = "; ".join(f"{count} {HOLDABLE[kind]}" for kind, count in lost.items())
@@ -330,7 +383,8 @@ def load_corpus(name: str) -> Corpus:
         raise UnknownNameError("embedded corpus", name, EMBEDDED)
     from importlib.resources import as_file, files
 
+    from rubricate.formats.parquet import read_packaged
+
     folder = files("rubricate") / "data" / name.replace("-", "_")
     with as_file(folder) as place:
-        corpus: Corpus = FORMATS["parquet"].read(place)
-    return corpus
+        return read_packaged(place)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from rubricate.arrays import I64
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, shown
+from rubricate.errors import Fault, InputError
 
 #: Stands in the array of `from_utf16` where a UTF-16 offset is inside a surrogate pair.
 SPLIT = -1
@@ -142,85 +141,6 @@ def located_text(text: str, spans: Sequence[tuple[int, int]]) -> str:
     'denies fainting'
     """
     return " ".join(text[s:e] if 0 <= s < e <= len(text) else "" for s, e in spans)
-
-
-def has_lone_surrogate(text: str) -> bool:
-    r"""Tell whether the text holds half a surrogate pair, which no UTF-8 file can hold.
-
-    >>> has_lone_surrogate("a\ud83d"), has_lone_surrogate("😀")
-    (True, False)
-    """
-    if text.isascii():
-        return False
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def writable(text: str) -> str:
-    r"""Return a text with half surrogate pairs written as escapes.
-
-    >>> writable("a\ud800")
-    'a\\ud800'
-    """
-    return text.encode(errors="backslashreplace").decode()
-
-
-def refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
-    """Raise InputError with everything of the corpus that no UTF-8 file can hold."""
-    what = "holds half a surrogate pair, which no UTF-8 file can hold"
-    found = [
-        Fault(f"note {shown(note.id)}: its {name} {what}", path)
-        for note in corpus.notes
-        for name, texts in (
-            ("id", (note.id,)),
-            ("case", (note.case,)),
-            ("text", (note.text,)),
-            ("metadata", _metadata_texts(note.metadata)),
-        )
-        if any(map(has_lone_surrogate, texts))
-    ]
-    details, rows = corpus.rows.details, corpus.rows
-    for i, detail in details.items():
-        pairs = (part for pair in detail.attributes for part in pair)
-        own = (detail.reason, detail.comment, detail.stated_text or "", *pairs)
-        if any(map(has_lone_surrogate, own)):
-            row = int(np.searchsorted(rows.first_annotation, i, side="right")) - 1
-            note = corpus.notes[int(rows.note[row])]
-            found.append(Fault(f"note {shown(note.id)}: an annotation {what}", path))
-    for row, said in rows.contradictions.items():
-        if has_lone_surrogate(said.reason):
-            note = corpus.notes[int(rows.note[row])]
-            found.append(Fault(f"note {shown(note.id)}: a contradiction {what}", path))
-    found += [
-        Fault(f"{name} {shown(id_)} {what}", path)
-        for name, id_, texts in _head_texts(corpus)
-        if any(map(has_lone_surrogate, texts))
-    ]
-    if found:
-        raise InputError(found)
-
-
-def _metadata_texts(metadata: Mapping[str, object]) -> Iterator[str]:
-    yield from metadata
-    yield from (value for value in metadata.values() if isinstance(value, str))
-
-
-def _head_texts(corpus: Corpus) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield what a corpus is besides notes and annotations: its kind, its id and its texts."""
-    yield "the corpus", "", tuple(_metadata_texts(corpus.metadata))
-    for rubric in corpus.rubrics:
-        yield "case", rubric.case, (rubric.case, rubric.title, *_metadata_texts(rubric.metadata))
-    for feature in corpus.features:
-        more = (feature.kind, feature.group, feature.note)
-        yield "feature", feature.id, (feature.id, feature.text, *more)
-    for annotator in corpus.annotators:
-        known = _metadata_texts(annotator.metadata)
-        yield "annotator", annotator.id, (annotator.id, annotator.group, *known)
-    for score in corpus.scores:
-        yield "the score of note", score.note, (score.note, score.annotator)
 
 
 def refuse_outside(corpus: Corpus, tool: str) -> None:

@@ -23,7 +23,14 @@ from xml.sax.saxutils import escape, quoteattr
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import located_text
-from rubricate.formats.encoding import Json, first_value, is_real, parse_json, write_json
+from rubricate.formats.encoding import (
+    Json,
+    first_value,
+    is_real,
+    parse_json,
+    read_values,
+    write_json,
+)
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.marked_texts import (
@@ -32,7 +39,6 @@ from rubricate.formats.marked_texts import (
     judged_notes,
     marked_reader,
     parse_names,
-    read_values,
     scalars,
     span_pair,
 )

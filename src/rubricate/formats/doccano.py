@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from rubricate.corpus import Corpus, Note
 from rubricate.formats.annotations import Utf16Map, has_fragments, linked_groups
-from rubricate.formats.encoding import Json, first_value
+from rubricate.formats.encoding import Json, first_value, parse_lines
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import (
     LABEL_COLORS,
@@ -44,7 +44,6 @@ from rubricate.formats.marked_texts import (
     MarkedText,
     judged_notes,
     marked_reader,
-    parse_lines,
     scalars,
     span_pair,
 )

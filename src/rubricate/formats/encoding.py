@@ -15,7 +15,7 @@ from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Score
 from rubricate.errors import Fault, InputError, shown
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
-from rubricate.formats.reading import no_json, read_text
+from rubricate.formats.reading import Faults, no_json, read_text
 from rubricate.rows import Contradiction, Detail
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 
@@ -191,6 +191,51 @@ def _heads(path: Path) -> Iterator[str]:
                 look *= 16
     except OSError:
         return
+
+
+def parse_lines(source: str, faults: Faults, *, halves: bool = False) -> Iterator[tuple[int, Any]]:
+    """Yield the JSON value of each line that is not blank, with its number; others are faults."""
+    for number, line in enumerate(source.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, parse_json(line, faults.how.limits, halves=halves)
+            except ValueError as error:
+                faults.add(no_json(error), line=number)
+
+
+def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
+    """Yield the values of a JSON file with their numbers: of a list, one alone, or one per line.
+
+    What is wrong goes into ``faults``: values by their number, lines by theirs.
+    """
+    limits = faults.how.limits
+    source = read_text(path, limits)
+    try:
+        whole = parse_json(source, limits, halves=True)
+        # A list that begins with a text is one value: spaCy's pair of a text and its spans.
+        several = isinstance(whole, list) and not (whole and isinstance(whole[0], str))
+        values = list(enumerate(whole if several else [whole], start=1))
+    except ValueError as error:
+        if not _by_line(source.strip()):
+            faults.add(no_json(error), line=getattr(error, "lineno", None), path=path)
+            return
+        values = list(parse_lines(source, faults.of(path), halves=True))
+    for number, value in values:
+        if has_half(value, source):
+            faults.add("it holds half a surrogate pair", line=number, path=path)
+        else:
+            yield number, value
+
+
+def _by_line(source: str) -> bool:
+    """Tell whether a text that is no JSON may be lines of it: objects, or spaCy's pairs."""
+    first, _, rest = source.partition("\n")
+    if not rest or first[:1] != "[":
+        return bool(rest) and first.startswith("{")
+    try:
+        return isinstance(parse_json(first, halves=True), list)
+    except ValueError:
+        return False
 
 
 _FEATURE_DEFAULTS = {"weight": 1.0, "kind": "", "group": "", "note": ""}

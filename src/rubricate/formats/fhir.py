@@ -16,10 +16,10 @@ from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.errors import shown
-from rubricate.formats.encoding import first_value
+from rubricate.formats.encoding import first_value, read_values
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame
-from rubricate.formats.marked_texts import MarkedText, build_corpus, read_values
+from rubricate.formats.marked_texts import MarkedText, build_corpus
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults
 from rubricate.progress import watched

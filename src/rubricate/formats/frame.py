@@ -30,7 +30,7 @@ from rubricate.formats.encoding import (
     parse_json,
     write_json,
 )
-from rubricate.formats.format import foreign_rows
+from rubricate.formats.format import FRAME_NAME, foreign_rows
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
 from rubricate.formats.reading import Faults, no_json, read_text, refuse_link
 from rubricate.rows import PlainAnnotation
@@ -80,7 +80,6 @@ def name_to_id(name: str) -> str:
         return name
 
 
-FRAME_NAME = "rubricate.json"
 FRAME_VERSION = 1
 #: What tools that want a color for each label are given, in turn.
 LABEL_COLORS = (

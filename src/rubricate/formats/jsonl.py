@@ -22,9 +22,9 @@ from rubricate.formats.encoding import (
     head_to_json,
     metadata_from_json,
     parse_json,
+    parse_lines,
 )
 from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
-from rubricate.formats.marked_texts import parse_lines
 from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
 from rubricate.formats.reading import Faults, first_bytes, no_json, read_text
 from rubricate.progress import Progress, silent, watched

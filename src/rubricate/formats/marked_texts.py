@@ -10,11 +10,11 @@ from typing import Any
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.annotations import LARGEST
-from rubricate.formats.encoding import Json, has_half, parse_json
+from rubricate.formats.encoding import Json, parse_json
 from rubricate.formats.format import Reader
 from rubricate.formats.frame import Frame, feature_labels, read_frame
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
-from rubricate.formats.reading import Faults, no_json, read_text
+from rubricate.formats.reading import Faults
 from rubricate.progress import Progress, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature, Metadata, Scalar
@@ -218,48 +218,3 @@ def span_items(annotations: Iterable[Labelled]) -> list[Json]:
         more = {"annotation": n} if len(annotation.spans) > 1 else {}
         spans += [{"start": s, "end": e, "label": label, **more} for s, e in annotation.spans]
     return spans
-
-
-def parse_lines(source: str, faults: Faults, *, halves: bool = False) -> Iterator[tuple[int, Any]]:
-    """Yield the JSON value of each line that is not blank, with its number; others are faults."""
-    for number, line in enumerate(source.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield number, parse_json(line, faults.how.limits, halves=halves)
-            except ValueError as error:
-                faults.add(no_json(error), line=number)
-
-
-def read_values(path: Path, faults: Faults) -> Iterator[tuple[int, Any]]:
-    """Yield the values of a JSON file with their numbers: of a list, one alone, or one per line.
-
-    What is wrong goes into ``faults``: values by their number, lines by theirs.
-    """
-    limits = faults.how.limits
-    source = read_text(path, limits)
-    try:
-        whole = parse_json(source, limits, halves=True)
-        # A list that begins with a text is one value: spaCy's pair of a text and its spans.
-        several = isinstance(whole, list) and not (whole and isinstance(whole[0], str))
-        values = list(enumerate(whole if several else [whole], start=1))
-    except ValueError as error:
-        if not _by_line(source.strip()):
-            faults.add(no_json(error), line=getattr(error, "lineno", None), path=path)
-            return
-        values = list(parse_lines(source, faults.of(path), halves=True))
-    for number, value in values:
-        if has_half(value, source):
-            faults.add("it holds half a surrogate pair", line=number, path=path)
-        else:
-            yield number, value
-
-
-def _by_line(source: str) -> bool:
-    """Tell whether a text that is no JSON may be lines of it: objects, or spaCy's pairs."""
-    first, _, rest = source.partition("\n")
-    if not rest or first[:1] != "[":
-        return bool(rest) and first.startswith("{")
-    try:
-        return isinstance(parse_json(first, halves=True), list)
-    except ValueError:
-        return False

@@ -32,10 +32,16 @@ from rubricate.errors import (
     listed,
     shown,
 )
-from rubricate.formats.annotations import has_lone_surrogate, writable
 from rubricate.formats.format import Format, NoteStream, Unreadable
 from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
-from rubricate.formats.reading import check_archive, leads_out, read_whole, unsafe_xml
+from rubricate.formats.reading import (
+    check_archive,
+    has_lone_surrogate,
+    leads_out,
+    read_whole,
+    unsafe_xml,
+    writable,
+)
 from rubricate.formats.tables import (
     NO_ID,
     CsvForm,

@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.corpus import Corpus
-from rubricate.formats.encoding import Json, first_value
-from rubricate.formats.format import HELD_BY_SPANS, Format
-from rubricate.formats.frame import FRAME_NAME, Frame, id_to_name, name_to_id, write_frame
+from rubricate.formats.encoding import Json, first_value, read_values
+from rubricate.formats.format import FRAME_NAME, HELD_BY_SPANS, Format
+from rubricate.formats.frame import Frame, id_to_name, name_to_id, write_frame
 from rubricate.formats.marked_texts import (
     Labelled,
     MarkedText,
     first_id,
     judged_notes,
     marked_reader,
-    read_values,
     span_pair,
 )
 from rubricate.formats.reading import Faults

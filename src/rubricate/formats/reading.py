@@ -188,3 +188,27 @@ def read_text(path: Path, limits: ReadLimits = USUAL_LIMITS) -> str:
         # The decoder's own message would quote the bytes around it: note text.
         raise InputError([Fault(message, path, line)]) from None
     return text.removeprefix("\ufeff")
+
+
+def has_lone_surrogate(text: str) -> bool:
+    r"""Tell whether the text holds half a surrogate pair, which no UTF-8 file can hold.
+
+    >>> has_lone_surrogate("a\ud83d"), has_lone_surrogate("😀")
+    (True, False)
+    """
+    if text.isascii():
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def writable(text: str) -> str:
+    r"""Return a text with half surrogate pairs written as escapes.
+
+    >>> writable("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode(errors="backslashreplace").decode()

@@ -36,8 +36,8 @@ from typing import Any
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.formats.annotations import has_lone_surrogate, refuse_outside
-from rubricate.formats.encoding import Json, first_value
+from rubricate.formats.annotations import refuse_outside
+from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
 from rubricate.formats.marked_texts import (
@@ -48,12 +48,11 @@ from rubricate.formats.marked_texts import (
     marked_reader,
     parse_names,
     read_spans,
-    read_values,
     scalars,
     span_items,
 )
 from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
-from rubricate.formats.reading import Faults, first_bytes, read_whole
+from rubricate.formats.reading import Faults, first_bytes, has_lone_surrogate, read_whole
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 

@@ -21,9 +21,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rubricate.errors import Fault, InputError, MissingExtraError, listed
-from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
-from rubricate.formats.reading import Faults, check_archive, read_text, read_whole
+from rubricate.formats.reading import (
+    Faults,
+    check_archive,
+    has_lone_surrogate,
+    read_text,
+    read_whole,
+)
 from rubricate.rubric import Scalar
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from rubricate import __version__
 from rubricate.batch import BatchStore, Lost, Retries, open_pool, run_batches
 from rubricate.corpus import Note
 from rubricate.errors import InputError
-from rubricate.formats.annotations import writable
 from rubricate.formats.format import Unreadable
+from rubricate.formats.reading import writable
 from rubricate.matchers import Matcher, ShippedModel, load_matcher, notes_at_once
 from rubricate.matchers.apart import Failure, attempt_together
 from rubricate.matchers.predictions import Found, read_with

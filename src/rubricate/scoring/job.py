@@ -16,11 +16,10 @@ from rubricate import __version__
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Advice, ArgumentError, Fault, InputError, Setting, listed, shown
 from rubricate.files import file_hash, program_hash
-from rubricate.formats.annotations import writable
 from rubricate.formats.encoding import rubric_to_json
 from rubricate.formats.format import Unreadable
 from rubricate.formats.notes import NoteSource, with_only_case
-from rubricate.formats.reading import Faults
+from rubricate.formats.reading import Faults, writable
 from rubricate.formats.rubric import RubricFile, rubrics_for
 from rubricate.matchers import (
     NOTE_SECONDS,

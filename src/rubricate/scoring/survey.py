@@ -14,8 +14,8 @@ import numpy as np
 from rubricate.arrays import I64
 from rubricate.corpus import Note
 from rubricate.errors import Fault
-from rubricate.formats.annotations import writable
 from rubricate.formats.format import Unreadable
+from rubricate.formats.reading import writable
 from rubricate.rubric import Rubric
 from rubricate.scoring.corrections import Corrections
 

@@ -20,8 +20,8 @@ from rubricate.errors import InputError
 from rubricate.evaluation.counts import kappa
 from rubricate.files import whole_output
 from rubricate.formats import FORMATS, write_corpus
-from rubricate.formats.earlier import refuse_judged
 from rubricate.formats.encoding import Json, metadata_from_json
+from rubricate.formats.format import refuse_judged
 from rubricate.formats.tables import csv_rows, unguarded, write_table
 from rubricate.outputs import Kind, foreign_files
 from rubricate.run import parse_spans

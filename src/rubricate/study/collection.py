@@ -13,7 +13,8 @@ from rubricate.errors import Advice, Fault, InputError, Setting, listed
 from rubricate.files import shown_path
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
-from rubricate.formats.frame import FRAME_NAME, feature_labels, id_to_name
+from rubricate.formats.format import FRAME_NAME
+from rubricate.formats.frame import feature_labels, id_to_name
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Resampling
 from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key

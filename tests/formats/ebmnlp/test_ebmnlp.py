@@ -15,8 +15,7 @@ from rubricate.formats.ebmnlp import (
     read_ebmnlp,
     write_ebmnlp,
 )
-from rubricate.formats.format import count_losses
-from rubricate.formats.frame import FRAME_NAME
+from rubricate.formats.format import FRAME_NAME, count_losses
 from rubricate.formats.options import ReadOptions
 from rubricate.formats.token_labels import note_tokens
 

@@ -45,8 +45,8 @@ from rubricate.formats.cas.write import (
     write_cas_json,
 )
 from rubricate.formats.encoding import parse_json
-from rubricate.formats.format import HELD_BY_TOOLS, Format
-from rubricate.formats.frame import FRAME_NAME, Frame, name_to_id
+from rubricate.formats.format import FRAME_NAME, HELD_BY_TOOLS, Format
+from rubricate.formats.frame import Frame, name_to_id
 from rubricate.formats.marked_texts import MarkedText, marked_reader
 from rubricate.formats.options import ReadLimits
 from rubricate.formats.reading import (

@@ -12,7 +12,8 @@ from typing import Any
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.annotations import Utf16Map
-from rubricate.formats.frame import FRAME_NAME, id_to_name, write_frame
+from rubricate.formats.format import FRAME_NAME
+from rubricate.formats.frame import id_to_name, write_frame
 from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.formats.reading import NOT_XML
 from rubricate.progress import Progress, silent

@@ -29,18 +29,11 @@ from xml.sax.saxutils import quoteattr
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
 from rubricate.formats.annotations import located_text
-from rubricate.formats.encoding import Json, first_value
+from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
 from rubricate.formats.labelstudio.regions import FRAGMENT, answers_on_task, read_regions
-from rubricate.formats.marked_texts import (
-    Judged,
-    MarkedText,
-    build_corpus,
-    judged_notes,
-    read_values,
-    scalars,
-)
+from rubricate.formats.marked_texts import Judged, MarkedText, build_corpus, judged_notes, scalars
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults
 from rubricate.formats.tables import is_plain_number

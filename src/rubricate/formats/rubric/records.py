@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from rubricate.columns import plain_name
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, listed, nearest, shown
-from rubricate.formats.annotations import has_lone_surrogate
-from rubricate.formats.reading import Faults
+from rubricate.formats.reading import Faults, has_lone_surrogate
 from rubricate.rubric import (
     NO_FLOOR,
     NO_METADATA,

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rubricate.errors import Fault, InputError, MissingExtraError, did_you_mean, shown
-from rubricate.formats.annotations import has_lone_surrogate
 from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
-from rubricate.formats.reading import Faults, read_text
+from rubricate.formats.reading import Faults, has_lone_surrogate, read_text
 from rubricate.formats.rubric.records import FLOOR_FAULT, Records, add_floor, match_columns
 from rubricate.rubric import Rubric, Scalar
 

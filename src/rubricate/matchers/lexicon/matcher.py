@@ -14,7 +14,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
 from rubricate.files import packaged_bytes, whole_output
 from rubricate.formats.encoding import read_json, write_json
-from rubricate.formats.parquet_table import Kind, read_table
+from rubricate.formats.parquet import Kind, read_parquet_table
 from rubricate.lexicon.groups import Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.lexicon.finding import CaseFinder
@@ -358,7 +358,7 @@ _WORDS: dict[str, Kind] = {
 def _read_cases(path: Path, cases: Mapping[str, Any]) -> dict[str, LearnedCase]:
     if not cases:
         return {}
-    table = read_table(path, _WORDS)
+    table = read_parquet_table(path, _WORDS)
     found: dict[str, LearnedCase] = {}
     for case, value in cases.items():
         words = tuple(str(word) for word in value["words"])

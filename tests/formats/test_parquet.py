@@ -12,7 +12,7 @@ import pytest
 
 from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
-from rubricate.formats.parquet_table import check_parquet, read_table
+from rubricate.formats.parquet import check_parquet, read_parquet_table
 
 N = 100_000
 
@@ -81,9 +81,9 @@ def test_broken_tables_are_refused_by_the_reader(table: Path) -> None:
     for cut in (0, 3, 11, len(whole) // 2, len(whole) - 1):
         table.write_bytes(whole[:cut])
         with pytest.raises(InputError, match="not a readable Parquet file"):
-            read_table(table, {"a": "text"})
+            read_parquet_table(table, {"a": "text"})
     with pytest.raises(InputError, match="missing"):
-        read_table(table.parent / "none.parquet", {"a": "text"})
+        read_parquet_table(table.parent / "none.parquet", {"a": "text"})
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_columns_hold_what_they_should(column: pl.Series, kinds: set[str], tmp_p
         for asked in ({"a": kind}, {}):
             more = {} if asked else {"a": kind}
             if kind in kinds:
-                assert read_table(place, asked, more).height == 2
+                assert read_parquet_table(place, asked, more).height == 2
             else:
                 with pytest.raises(InputError, match="'a'"):
-                    read_table(place, asked, more)
+                    read_parquet_table(place, asked, more)
     with pytest.raises(InputError, match="'b' is missing"):
-        read_table(place, {"b": "text"})
-    assert read_table(place, {}, {"b": "text"}).height == 2
+        read_parquet_table(place, {"b": "text"})
+    assert read_parquet_table(place, {}, {"b": "text"}).height == 2
 
 
 # A file of our own making: each number the check reads stands among fields of every kind.
@@ -268,7 +268,7 @@ def test_reading_in_threads_leaves_the_standard_error_alone(table: Path) -> None
     own, kept = os.fstat(2), os.dup(2)
     try:
         with ThreadPoolExecutor(8) as pool:
-            for _ in pool.map(lambda _: read_table(table, {}), range(64)):
+            for _ in pool.map(lambda _: read_parquet_table(table, {}), range(64)):
                 there = os.fstat(2)
                 assert (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)
     finally:
