@@ -20,6 +20,7 @@ LAYERS = [
         "registry",
         "columns",
         "display",
+        "values",
         "frames",
         "stats",
         "batch",

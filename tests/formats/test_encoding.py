@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 
 from rubricate.errors import InputError
 from rubricate.formats import ReadLimits, encoding
-from rubricate.formats.encoding import (
-    MOST_DIGITS,
-    first_value,
-    has_half,
-    parse_json,
-    plain_json,
-    read_json,
-    write_json,
-)
+from rubricate.formats.encoding import MOST_DIGITS, first_value, has_half, parse_json, read_json
+from rubricate.values import to_plain, write_json
 
 UNITS = [
     "a",
@@ -119,4 +112,4 @@ def test_what_is_written_for_people_is_read_again(tmp_path: Path) -> None:
 
 def test_values_of_arrays_become_plain() -> None:
     values = {"a": np.float32(0.5), "b": (np.int64(3), np.nan), "c": np.bool_(True)}
-    assert plain_json(values) == {"a": 0.5, "b": [3, None], "c": True}
+    assert to_plain(values) == {"a": 0.5, "b": [3, None], "c": True}

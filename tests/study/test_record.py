@@ -155,7 +155,7 @@ def test_a_short_row_has_empty_cells(tmp_path: Path) -> None:
         (b"name,tp\nasthma,3,a comment, with a comma\n", "quotes"),
         (b"tp,tp\n1,2\n", "twice"),
         ("name,tp\nÄsthma,3\n".encode("latin-1"), "UTF-8"),
-        (b"name,tp\n" + b"x" * 200_000 + b",3\n", "CSV"),
+        (b'name,tp\n"asthma,3\n', "CSV"),
     ],
 )
 def test_every_fault_names_the_file(tmp_path: Path, content: bytes, words: str) -> None:

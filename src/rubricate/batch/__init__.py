@@ -1,6 +1,6 @@
 """The same function over many batches of items: here, in worker processes, or on a cluster."""
 
-from rubricate.batch.forking import lacks_polars, need_polars
+from rubricate.batch.forking import need_polars
 from rubricate.batch.pools import open_pool
 from rubricate.batch.running import BatchStore, Retries, run_batches
 from rubricate.batch.work import Lost, OutOfTimeError, Work, time_limit
@@ -11,7 +11,6 @@ __all__ = [
     "OutOfTimeError",
     "Retries",
     "Work",
-    "lacks_polars",
     "need_polars",
     "open_pool",
     "run_batches",

@@ -47,15 +47,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_look, after_in_child=_remember)
 
 
-def lacks_polars() -> bool:
-    """Tell whether this process is a copy in which polars would wait for threads it has not.
-
-    >>> lacks_polars()
-    False
-    """
-    return _lacking
-
-
 def need_polars() -> None:
     """Raise RubricateError where polars would wait for ever."""
     if _lacking:

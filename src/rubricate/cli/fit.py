@@ -215,7 +215,7 @@ def check_settings(matcher: str, settings: Json) -> None:
     from typing import get_type_hints
 
     from rubricate.matchers import MATCHERS
-    from rubricate.matchers.model_files import is_of
+    from rubricate.values import is_of
 
     kinds = get_type_hints(MATCHERS[matcher].__init__)
     for name, value in settings.items():

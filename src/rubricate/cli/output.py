@@ -61,11 +61,11 @@ def answering(function: Callable[..., Answer]) -> Callable[..., None]:
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print a value as JSON; undefined numbers become null."""
-    from rubricate.formats.encoding import plain_json
+    from rubricate.values import to_plain
 
     # Where the output cannot hold all letters, JSON can still name them by number.
     plain = not (sys.stdout.encoding or "").lower().startswith("utf")
-    click.echo(json.dumps(plain_json(value), ensure_ascii=plain, indent=indent))
+    click.echo(json.dumps(to_plain(value), ensure_ascii=plain, indent=indent))
 
 
 def print_table(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

@@ -63,7 +63,7 @@ def read_by(ctx: click.Context) -> Iterator[Path]:
 
 
 def command_inputs() -> tuple[Path, ...]:
-    """Return what the running command reads, its configuration file included."""
+    """Return the files and folders that the running command reads, with its configuration file."""
     ctx = click.get_current_context()
     path = configuration_path(ctx)
     return (*read_by(ctx), *([path] if path else []))

@@ -23,14 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import located_text
-from rubricate.formats.encoding import (
-    Json,
-    first_value,
-    is_real,
-    parse_json,
-    read_values,
-    write_json,
-)
+from rubricate.formats.encoding import Json, first_value, is_real, parse_json, read_values
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
 from rubricate.formats.marked_texts import (
@@ -46,6 +39,7 @@ from rubricate.formats.options import USUAL_LIMITS, ReadLimits
 from rubricate.formats.reading import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
+from rubricate.values import write_json
 
 _KEPT = {"\r": "&#13;"}
 _IN_ATTRIBUTES = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -72,29 +71,6 @@ def read_json(path: Path, limits: ReadLimits = USUAL_LIMITS) -> Json:
     if not isinstance(value, dict):
         raise InputError([Fault("need a JSON object", path)])
     return value
-
-
-def write_json(path: Path, value: object) -> None:
-    """Write a value as JSON that a person can read."""
-    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def plain_json(value: object) -> Any:
-    """Return only what JSON keeps: undefined numbers become None, tuples lists, dates text.
-
-    >>> plain_json({1: (float("nan"), date(2020, 12, 31))})
-    {'1': [None, '2020-12-31']}
-    """
-    if isinstance(value, Mapping):
-        return {str(k): plain_json(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_json(v) for v in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    if hasattr(value, "item") and callable(value.item):
-        return plain_json(value.item())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)

@@ -28,13 +28,13 @@ from rubricate.formats.encoding import (
     json_reason,
     metadata_from_json,
     parse_json,
-    write_json,
 )
 from rubricate.formats.format import FRAME_NAME, foreign_rows
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
 from rubricate.formats.reading import Faults, no_json, read_text, refuse_link
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
+from rubricate.values import write_json
 
 #: File systems take 255 bytes; the suffix needs a few.
 LONGEST_NAME = 240

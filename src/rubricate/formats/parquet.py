@@ -25,7 +25,6 @@ from rubricate.formats.encoding import (
     metadata_from_json,
     parse_json,
     read_json,
-    write_json,
 )
 from rubricate.formats.format import HOLDABLE, Format
 from rubricate.formats.options import USUAL_LIMITS, USUAL_OPTIONS, ReadLimits, ReadOptions
@@ -33,6 +32,7 @@ from rubricate.formats.reading import Faults, refuse_link
 from rubricate.progress import Progress, silent
 from rubricate.rows import Rows
 from rubricate.rubric import NO_METADATA, Metadata
+from rubricate.values import write_json
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import Fault, InputError, RubricateError, shown
-from rubricate.formats.encoding import Json, read_json, write_json
+from rubricate.formats.encoding import Json, read_json
 from rubricate.formats.reading import read_text
 from rubricate.outputs import Kind, foreign_files
 from rubricate.rubric import Feature
+from rubricate.values import is_of, write_json
 
 #: Increased when the files change so that older versions cannot read them.
 FORMAT_VERSION = 1
@@ -151,19 +152,6 @@ def with_parameters(matcher: type[M], header: Header, folder: Path) -> M:
     ]
     InputError.raise_any(faults)
     return matcher(**header.parameters)
-
-
-def is_of(value: Any, kind: Any) -> bool:
-    """Tell whether a JSON value is of the kind that a constructor declares."""
-    origin = get_origin(kind) or kind
-    if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in get_args(kind))
-    if get_args(kind) and origin is not Mapping:
-        return any(is_of(value, one) for one in get_args(kind))
-    if origin in (int, float):
-        # Larger ones become infinite, or fit no array.
-        return type(value) in (int, origin) and -(2**63) <= value < 2**63
-    return isinstance(value, dict if origin is Mapping else origin)
 
 
 @contextmanager

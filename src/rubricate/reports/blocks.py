@@ -209,9 +209,7 @@ def save_report(target: Path, report: Report, *, overwrite: bool = False) -> Pat
     return _outputs(target, report)[0][0]
 
 
-def check_report_place(
-    target: Path, *, overwrite: bool, inputs: Iterable[str | Path] = ()
-) -> None:
+def check_report_place(target: Path, *, overwrite: bool, inputs: Iterable[str | Path] = ()) -> None:
     """Refuse, before any work, a report that could not be written after it."""
     if target.suffix.lower() == ".docx":
         _need_word()

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
 from rubricate.files import whole_output
-from rubricate.formats.encoding import write_json
 from rubricate.formats.reading import read_text
-from rubricate.matchers.model_files import finite, is_of
+from rubricate.matchers.model_files import finite
 from rubricate.outputs import Kind
 from rubricate.rubric import Rubric
 from rubricate.run.results import Evidence
+from rubricate.values import is_of, write_json
 
 #: Certainties are moved this far from 0 and 1.
 _EDGE = 1e-4

@@ -17,12 +17,13 @@ from rubricate.corpus import Corpus
 from rubricate.errors import Advice, Fault, InputError, Setting, listed
 from rubricate.files import file_hash, missing_path, whole_output
 from rubricate.formats import EMBEDDED, is_embedded, read_corpus
-from rubricate.formats.encoding import Json, plain_json, write_json
+from rubricate.formats.encoding import Json
 from rubricate.formats.reading import read_text
 from rubricate.formats.tables import csv_rows, unguarded
 from rubricate.outputs import Kind, foreign_files
 from rubricate.study.settings import STUDY_FILE, StudySettings, read_settings
 from rubricate.study.summaries import StepRecord
+from rubricate.values import to_plain, write_json
 
 
 def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[int, dict[str, str]]]:
@@ -37,7 +38,7 @@ def read_numbered(path: str | Path, needed: Sequence[str] = ()) -> list[tuple[in
     [(2, {'name': 'asthma', 'tp': '271'})]
     """
     place = Path(path)
-    rows = csv_rows(io.StringIO(read_text(place), newline=""), place, strict=False)
+    rows = csv_rows(io.StringIO(read_text(place), newline=""), place)
     (_, header), *lines = [row for row in rows if row[1]] or [(1, [])]
     absent = [name for name in needed if name not in header]
     if absent:
@@ -179,7 +180,7 @@ def run_step(
 ) -> StepResult[S]:
     """Run a step once for its inputs, and write its folder whole with a record."""
     folder = study.output(step)
-    facts: Json = plain_json(
+    facts: Json = to_plain(
         {
             "version": __version__,
             "settings": dict(settings),
@@ -202,7 +203,7 @@ def run_step(
         folder, overwrite=overwrite, kind=_step_kind(step), inputs=inputs.values()
     ) as place:
         place.mkdir()
-        summary: S = plain_json(work(place))
+        summary: S = to_plain(work(place))
         if step in SUMMARY_FILES:
             write_summary(place / SUMMARY_FILES[step], summary)
         outputs = {
@@ -238,7 +239,7 @@ def _step_kind(step: str) -> Kind:
 
 def write_summary(path: Path, value: object) -> None:
     """Write what a step found beside what it wrote."""
-    write_json(path, plain_json(value))
+    write_json(path, to_plain(value))
 
 
 def _place(study: Study, place: Path | str) -> str:
@@ -291,7 +292,7 @@ def _changes(record: StepRecord, facts: Json, folder: Path) -> list[str]:
 
 def changed_settings(record: StepRecord, study: Study) -> list[str]:
     """Name what ``study.toml`` says otherwise than when the step of a record was run."""
-    now = plain_json(study.tables(*(f.name for f in fields(StudySettings))))
+    now = to_plain(study.tables(*(f.name for f in fields(StudySettings))))
     return [name for name, value in record["settings"].items() if now.get(name, value) != value]
 
 

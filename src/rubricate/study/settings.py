@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-import types
-import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rubricate.errors import ArgumentError, Fault, InputError, did_you_mean
+from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.files import packaged_text, shown_path
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.stats import METHODS
 from rubricate.stats.limits import at_least, inside_unit, one_of
 from rubricate.stats.sizes import half_width_faults
 from rubricate.study.curation import RULE_FUNCTIONS
+from rubricate.values import from_plain
 
 STUDY_FILE = "study.toml"
 ROLES = ("primary", "secondary")
@@ -27,7 +26,6 @@ _FOLDER_NAME = re.compile(r"\w[\w.-]*")
 ALLOCATIONS = {"sqrt": 0.5, "proportional": 1.0, "equal": 0.0}
 #: Names of files that lie beside the annotators' folders.
 _TAKEN = ("key.csv", "assignment.json", "record.json")
-_KINDS = {str: "text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,48 +209,12 @@ def read_settings(path: Path) -> StudySettings:
             raise ArgumentError(f"{shown_path(path.parent)}: no such folder. {hint}")
         raise InputError([Fault(f"there is no such file. {hint}", path)])
     faults: list[str] = []
-    settings: StudySettings = _load(StudySettings, read_toml(path), "", faults)
+    settings = from_plain(StudySettings, read_toml(path), faults)
     if not faults:
         faults = _meaning(settings)
     if faults:
         raise InputError(Fault(fault, path) for fault in faults)
     return settings
-
-
-def _load(kind: Any, table: Mapping[str, Any], place: str, faults: list[str]) -> Any:
-    """Make a value of a dataclass from a table; faults are added, wrong values left out."""
-    hints = typing.get_type_hints(kind)
-    known = [f.name for f in fields(kind)]
-    values: dict[str, Any] = {}
-    for name, value in table.items():
-        full = f"{place}{name}"
-        if name not in known:
-            hint = did_you_mean(name, known)
-            faults.append(f"unknown name {full!r}{hint} Allowed: {', '.join(known)}")
-            continue
-        values[name] = _value(hints[name], value, full, faults)
-    return kind(**values)
-
-
-def _value(hint: Any, value: Any, place: str, faults: list[str]) -> Any:
-    origin = typing.get_origin(hint)
-    if origin is tuple:
-        inner = typing.get_args(hint)[0]
-        if not isinstance(value, list):
-            faults.append(f"{place} must be a list")
-            return ()
-        return tuple(_value(inner, v, f"{place}[{i}]", faults) for i, v in enumerate(value, 1))
-    if is_dataclass(hint) or origin is not None or isinstance(hint, types.GenericAlias):
-        if not isinstance(value, dict):
-            faults.append(f"{place} must be a table")
-            return hint() if is_dataclass(hint) and isinstance(hint, type) else {}
-        return _load(hint, value, f"{place}.", faults) if is_dataclass(hint) else value
-    if hint is float and type(value) is int and abs(value) < 2**63:
-        return float(value)
-    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-        faults.append(f"{place} is {value!r}: it must be {_KINDS[hint]}")
-        return hint()
-    return value
 
 
 def _meaning(settings: StudySettings) -> list[str]:

@@ -13,7 +13,7 @@ from rubricate.batch import need_polars
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, shown
 from rubricate.files import packaged_bytes, whole_output
-from rubricate.formats.encoding import read_json, write_json
+from rubricate.formats.encoding import read_json
 from rubricate.formats.parquet import Kind, read_parquet_table
 from rubricate.lexicon.groups import Lexicon
 from rubricate.lexicon.store import load_default_lexicon
@@ -54,6 +54,7 @@ from rubricate.matchers.wording.logistic import Decision, calibrate, one_blas_th
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature, Rubric
+from rubricate.values import write_json
 
 
 class LexiconMatcher(Parametrised):

@@ -13,7 +13,7 @@ from rubricate.arrays import Bools
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
-from rubricate.formats.encoding import read_json, write_json
+from rubricate.formats.encoding import read_json
 from rubricate.matchers.literal import with_mentions
 from rubricate.matchers.matcher import Parametrised
 from rubricate.matchers.model_files import (
@@ -38,6 +38,7 @@ from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Feature, Rubric
 from rubricate.spans import any_overlap
+from rubricate.values import write_json
 
 FIRST, SECOND = "first", "second"
 #: Holds the hashes of the headers of both, which hold those of their files.

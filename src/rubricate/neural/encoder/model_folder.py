@@ -15,7 +15,7 @@ import numpy as np
 from rubricate.arrays import F64, Bools
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.files import file_hash, is_plain_name
-from rubricate.formats.encoding import read_json, write_json
+from rubricate.formats.encoding import read_json
 from rubricate.neural.encoder.decoding import Opinion, Thresholds, Votes
 from rubricate.neural.encoder.inference import (
     Engine,
@@ -26,6 +26,7 @@ from rubricate.neural.encoder.inference import (
 from rubricate.neural.encoder.packed import packed_files
 from rubricate.neural.encoder.pieces import PieceMaker, Pieces, Spans
 from rubricate.stats.calibration import Calibration, raised
+from rubricate.values import write_json
 
 NETWORK_FILE = "network.onnx"
 TOKENIZER_FILE = "tokenizer.json"

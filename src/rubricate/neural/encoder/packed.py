@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from rubricate.arrays import F32
 from rubricate.errors import Fault, InputError
-from rubricate.formats.encoding import read_json, write_json
+from rubricate.formats.encoding import read_json
+from rubricate.values import write_json
 
 Arrays = dict[str, npt.NDArray[Any]]
 #: Levels, and the scale of each row.

@@ -15,7 +15,7 @@ from rubricate.corpus import Annotation, Corpus, Note
 from rubricate.errors import InputError
 from rubricate.evaluation import evaluate
 from rubricate.files import whole_output
-from rubricate.formats.encoding import read_json, write_json
+from rubricate.formats.encoding import read_json
 from rubricate.matchers.matcher import (
     Parametrised,
     judged_notes,
@@ -51,6 +51,7 @@ from rubricate.neural.sequence.states import (
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature, Rubric
 from rubricate.splits import draw_share
+from rubricate.values import write_json
 
 #: Gives each sequence's scores (tokens, states).
 Emit = Callable[[Sequence[Tokens]], Sequence[F64]]

@@ -309,8 +309,8 @@ def _read_wrapped(shape: Shape, folder: Path) -> Network:
 def _write_wrapped(network: Network, folder: Path) -> None:
     from safetensors.torch import save_file
 
-    from rubricate.formats.encoding import write_json
     from rubricate.neural.training.backbone import WrappedEncoder
+    from rubricate.values import write_json
 
     if not isinstance(network.encoder, WrappedEncoder):
         raise TypeError("a network whose shape names an architecture has a wrapped encoder")
