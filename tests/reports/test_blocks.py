@@ -11,7 +11,7 @@ import pytest
 from rubricate import Corpus
 from rubricate.errors import ArgumentError, OutputExistsError
 from rubricate.evaluation.agreement import agree
-from rubricate.evaluation.estimates import EvaluationWithIntervals
+from rubricate.evaluation.evaluation import Evaluation
 from rubricate.reports.agreement import agreement_report
 from rubricate.reports.blocks import (
     Chapter,
@@ -132,7 +132,7 @@ def test_word_has_every_block_and_replaces_only_its_own(tmp_path: Path) -> None:
 
 
 def test_notes_with_marks_can_be_had_in_every_form(
-    trapped: Corpus, measured: Mapping[str, EvaluationWithIntervals], tmp_path: Path
+    trapped: Corpus, measured: Mapping[str, Evaluation], tmp_path: Path
 ) -> None:
     docx = pytest.importorskip("docx")
     report = evaluation_report(measured, trapped, dict.fromkeys(measured, trapped))
