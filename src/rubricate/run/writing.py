@@ -349,7 +349,7 @@ def _lines(path: Path) -> Iterator[tuple[Json, str]]:
                     "written. Put back the file as it was, or score into another folder"
                 )
                 raise InputError([Fault(message, path, number)])
-            head = _line_hash(raw)
+            head = hashlib.sha256(raw.rstrip(b"\n")).hexdigest()
             yield entry, head
 
 
@@ -437,7 +437,7 @@ class LogWriter:
         raw = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n").encode(
             errors="backslashreplace"
         )
-        self.head = _line_hash(raw)
+        self.head = hashlib.sha256(raw.rstrip(b"\n")).hexdigest()
         # As it will be read: what holds half a surrogate pair was written as an escape.
         self._seal.add(json.loads(raw))
         self._stream.write(raw)
@@ -478,10 +478,6 @@ class LogWriter:
             score=now.total.score if now.total else None,
             maximum=now.total.maximum if now.total else None,
         )
-
-
-def _line_hash(raw: bytes) -> str:
-    return hashlib.sha256(raw.rstrip(b"\n")).hexdigest()
 
 
 def _said(entry: Mapping[str, Any]) -> bytes:
