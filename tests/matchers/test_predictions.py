@@ -90,10 +90,14 @@ def test_predictions_keep_the_rubrics_own_wording() -> None:
 
 
 def test_a_matcher_of_another_package_is_asked_by_its_corpus() -> None:
+    asked: list[list[str]] = []
+
     class OfAnotherPackage:
         name = "other"
 
         def predict(self, corpus: Corpus) -> Corpus:
+            asked.append([note.id for note in corpus.notes])
+
             def find(rubric: Rubric, notes: Sequence[Note]) -> list[NoteFindings]:
                 spans = ((0, 5),)
                 return [NoteFindings([Found("1", spans, 0.5, "r")], {"1": 0.5}) for _ in notes]
@@ -107,6 +111,9 @@ def test_a_matcher_of_another_package_is_asked_by_its_corpus() -> None:
     found = list(read_with(matcher, rubric, notes))
     assert [[one.spans for one in said.found] for said in found] == [[((0, 5),)]] * 2
     assert [said.probabilities for said in found] == [{"1": 0.5}] * 2
+    # It is told the ids that the notes have, where no two have the same.
+    list(read_with(matcher, rubric, [Note("b", "c", "Fever."), Note("a", "c", "Fever.")]))
+    assert asked[-1] == ["b", "a"]
 
 
 def test_what_is_read_directly_is_what_a_corpus_gets() -> None:

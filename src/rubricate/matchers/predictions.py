@@ -190,8 +190,10 @@ def read_with(
     if isinstance(matcher, NoteReader):
         yield from matcher.read(rubric, notes)
         return
-    numbered = tuple(Note(str(i), n.case, n.text, n.metadata) for i, n in enumerate(notes))
-    yield from read_predicted(matcher.predict(Corpus(numbered, (rubric,))))
+    if len({note.id for note in notes}) < len(notes):
+        # A corpus has each id once.
+        notes = [Note(str(i), n.case, n.text, n.metadata) for i, n in enumerate(notes)]
+    yield from read_predicted(matcher.predict(Corpus(tuple(notes), (rubric,))))
 
 
 def read_predicted(corpus: Corpus) -> Iterator[NoteFindings]:
