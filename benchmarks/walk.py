@@ -99,7 +99,7 @@ def prepare(folder: Path, name: str) -> None:
     if not name.startswith("study"):
         return
     for step in STUDY:
-        command = [sys.executable, "-m", "rubricate", "study", *step.split()]
+        command = [sys.executable, "-P", "-m", "rubricate", "study", *step.split()]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
     # What is evaluated already is not evaluated again: each run has a study of its own.
     for number in ("1", "2"):
