@@ -17,6 +17,7 @@ OWN_WORDS = {
     "formats/conll.py": {"tag"},
     "formats/doccano.py": {"entity"},
     "formats/labelstudio": {"tag"},
+    "formats/tool_documents.py": {"document"},
     "matchers/matcher.py": {"tag"},
     "web/compat.py": {"document"},
 }

@@ -18,7 +18,7 @@ from rubricate.formats.annotations import (
     refuse_lone_surrogates,
     to_utf16,
 )
-from rubricate.formats.marked_texts import judged_notes
+from rubricate.formats.tool_documents import judged_notes
 from rubricate.progress import silent
 
 

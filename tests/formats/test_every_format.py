@@ -9,7 +9,7 @@ import pytest
 
 from rubricate import Corpus, load_corpus, read_corpus, write_corpus
 from rubricate.errors import InputError, LossError
-from rubricate.formats import FORMATS, detect_format
+from rubricate.formats import FORMATS, ReadLimits, detect_format
 from rubricate.formats.format import HOLDABLE
 
 #: Formats that are written, and read without another corpus beside them.
@@ -53,6 +53,17 @@ def test_detection_by_ending_finds_what_asking_every_format_finds() -> None:
         claims = [name for name in FORMATS if FORMATS[name].looks_like(path)]
         if claims:
             assert detect_format(path) == claims[0]
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_the_limits_reach_every_reader(name: str, written: dict[str, Path]) -> None:
+    """Each reads a file whole or unpacks it, and says which limit allows more."""
+    with pytest.raises(InputError) as caught:
+        read_corpus(
+            written[name], format=name, limits=ReadLimits(file_bytes=1, unpacked_bytes=1, rows=1)
+        )
+    advised = [one.advice for one in caught.value.faults if one.advice is not None]
+    assert any(setting.name == "limit" for one in advised for setting in one.settings)
 
 
 def test_a_table_is_found_without_importing_other_formats(tmp_path: Path) -> None:

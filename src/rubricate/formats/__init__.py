@@ -123,7 +123,8 @@ def detect_format(path: Path, how: ReadOptions = USUAL_OPTIONS) -> str:
     if not path.exists():
         raise missing_path(path, *EMBEDDED)
     ending = path.suffix.lower()
-    for name in FORMATS:
+    # A table of notes is never a submission, and far more common: it is asked first.
+    for name in sorted(FORMATS, key=lambda one: one == "submission"):
         fits = path.is_dir() or ending in _ENDINGS.get(name, (ending,))
         if fits and FORMATS[name].looks_like(path):
             return name

@@ -26,17 +26,17 @@ from rubricate.formats.annotations import located_text
 from rubricate.formats.encoding import Json, first_value, is_real, parse_json, read_values
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, write_frame
-from rubricate.formats.marked_texts import (
-    MarkedText,
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
+from rubricate.formats.tool_documents import (
+    ToolDocument,
+    document_reader,
     first_id,
     judged_notes,
-    marked_reader,
     parse_names,
     scalars,
     span_pair,
 )
-from rubricate.formats.options import USUAL_LIMITS, ReadLimits
-from rubricate.formats.reading import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 from rubricate.values import write_json
@@ -161,7 +161,7 @@ def _listed(value: Any, name: str) -> list[Any]:
     return items if isinstance(items, list) else []
 
 
-def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
     limits = faults.how.limits
     if read_whole(path, limits)[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         collections = [(1, collection_from_xml(path, limits))]
@@ -193,9 +193,9 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
         if judged is None and not by:
             by[frame.only_annotator] = []
         for who, own in by.items():
-            yield MarkedText(note_id, text, who, tuple(own), number, metadata=infons)
+            yield ToolDocument(note_id, text, who, tuple(own), number, metadata=infons)
         if not by:
-            yield MarkedText(note_id, text, None, (), number, metadata=infons)
+            yield ToolDocument(note_id, text, None, (), number, metadata=infons)
 
 
 def _text(note: Mapping[str, Any]) -> str:
@@ -320,7 +320,7 @@ def write_bioc_xml(corpus: Corpus, path: Path, *, progress: Progress = silent) -
     write_frame(corpus, path, is_folder=False)
 
 
-_read = marked_reader(_marked, need="a BioC collection of documents with passages", unit="note")
+_read = document_reader(_marked, need="a BioC collection of documents with passages", unit="note")
 
 FORMAT = Format(
     name="bioc",

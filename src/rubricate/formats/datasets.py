@@ -25,17 +25,17 @@ from rubricate.files import is_plain_name
 from rubricate.formats.encoding import Json, parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, write_frame
-from rubricate.formats.marked_texts import (
-    MarkedText,
+from rubricate.formats.options import USUAL_LIMITS, ReadLimits
+from rubricate.formats.reading import Faults, no_json, read_whole
+from rubricate.formats.tool_documents import (
+    ToolDocument,
+    document_reader,
     first_id,
     judged_notes,
-    marked_reader,
     read_spans,
     scalars,
     span_items,
 )
-from rubricate.formats.options import USUAL_LIMITS, ReadLimits
-from rubricate.formats.reading import Faults, no_json, read_whole
 from rubricate.progress import Progress, silent
 
 _DICTIONARY, _BATCH = 2, 3
@@ -156,7 +156,7 @@ def looks_like_datasets(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() == ".arrow"
 
 
-def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
     number = 0
     for place, split in _files(path, faults):
         try:
@@ -177,7 +177,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
             note_id = first_id((row.get(name) for name in _IDS), str(number))
             case, given = row.get("case"), row.get("annotator")
             who = given if isinstance(given, str) else frame.only_annotator
-            yield MarkedText(
+            yield ToolDocument(
                 note_id,
                 row["text"],
                 None if items is None else who,
@@ -266,7 +266,7 @@ FORMAT = Format(
     name="datasets",
     summary="data sets of Hugging Face: a folder of save_to_disk, or an Arrow file",
     looks_like=looks_like_datasets,
-    read=marked_reader(_marked, need="rows of an Arrow file with a column 'text'", unit="row"),
+    read=document_reader(_marked, need="rows of an Arrow file with a column 'text'", unit="row"),
     write=write_datasets,
     made=frozenset({"data-*.arrow", "dataset_info.json", "state.json"}),
     holds=HELD_BY_SPANS,

@@ -39,15 +39,15 @@ from rubricate.formats.frame import (
     name_to_id,
     write_frame,
 )
-from rubricate.formats.marked_texts import (
+from rubricate.formats.reading import Faults
+from rubricate.formats.tool_documents import (
     Labelled,
-    MarkedText,
+    ToolDocument,
+    document_reader,
     judged_notes,
-    marked_reader,
     scalars,
     span_pair,
 )
-from rubricate.formats.reading import Faults
 from rubricate.progress import Progress, silent
 from rubricate.rows import PlainAnnotation
 
@@ -136,7 +136,7 @@ class _MarkedSpan(NamedTuple):
     label: str
 
 
-def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
     """Yield the notes of each annotator's file, or of the only file."""
     for file in [path] if path.is_file() else sorted(path.glob("*.jsonl")):
         annotator = None if file.stem == UNANNOTATED else name_to_id(file.stem)
@@ -167,7 +167,7 @@ def _text_key(value: Any) -> str | None:
 
 def _marked_note(
     value: Json, place: tuple[Path, int], annotator: str | None, faults: Faults
-) -> MarkedText:
+) -> ToolDocument:
     path, number = place
     given, said = value.get("id"), value.get("Comments", value.get("comments"))
     note_id = str(number if given is None else given)
@@ -176,7 +176,7 @@ def _marked_note(
     found: tuple[Labelled, ...] = ()
     if annotator is not None:
         found = tuple(_annotations(value, note_id, number, faults.of(path)))
-    return MarkedText(
+    return ToolDocument(
         note_id,
         value["text"],
         annotator,
@@ -252,7 +252,7 @@ FORMAT = Format(
     name="doccano",
     summary="doccano's JSON Lines: a folder with a file for each annotator",
     looks_like=looks_like_doccano,
-    read=marked_reader(_marked, need=_NEED),
+    read=document_reader(_marked, need=_NEED),
     write=write_doccano,
     made=frozenset({"*.jsonl", "label_config.json"}),
     holds=HELD_BY_SPANS - {"empty notes"},

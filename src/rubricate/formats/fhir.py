@@ -19,9 +19,9 @@ from rubricate.errors import shown
 from rubricate.formats.encoding import first_value, read_values
 from rubricate.formats.format import Format
 from rubricate.formats.frame import Frame
-from rubricate.formats.marked_texts import MarkedText, build_corpus
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults
+from rubricate.formats.tool_documents import ToolDocument, build_corpus
 from rubricate.progress import watched
 from rubricate.rubric import Scalar
 
@@ -56,7 +56,7 @@ def read_fhir(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     return build_corpus(found, Frame(), faults, need=_NEED)
 
 
-def _notes(path: Path, faults: Faults) -> Iterator[MarkedText]:
+def _notes(path: Path, faults: Faults) -> Iterator[ToolDocument]:
     for number, value in read_values(path, faults):
         for place, resource in enumerate(_resources(value), start=1):
             if _is_note(resource):
@@ -67,7 +67,7 @@ def _notes(path: Path, faults: Faults) -> Iterator[MarkedText]:
 
 def _texts(
     resource: Mapping[str, Any], note_id: str, line: int, faults: Faults
-) -> Iterator[MarkedText]:
+) -> Iterator[ToolDocument]:
     contents = resource.get("content")
     attachments = [
         content["attachment"]
@@ -91,7 +91,7 @@ def _texts(
         except (binascii.Error, ValueError):
             faults.add(f"note {own_id!r}: its data are not Base64 of UTF-8", line=line)
             continue
-        yield MarkedText(own_id, text, None, (), line, case="", metadata=_metadata(resource))
+        yield ToolDocument(own_id, text, None, (), line, case="", metadata=_metadata(resource))
 
 
 def _metadata(resource: Mapping[str, Any]) -> dict[str, Scalar]:

@@ -17,15 +17,15 @@ from rubricate.corpus import Corpus
 from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import FRAME_NAME, HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, id_to_name, name_to_id, write_frame
-from rubricate.formats.marked_texts import (
+from rubricate.formats.reading import Faults
+from rubricate.formats.tool_documents import (
     Labelled,
-    MarkedText,
+    ToolDocument,
+    document_reader,
     first_id,
     judged_notes,
-    marked_reader,
     span_pair,
 )
-from rubricate.formats.reading import Faults
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 
@@ -50,7 +50,7 @@ def _files(path: Path) -> list[Path]:
     return sorted(p for p in path.glob("*.json") if p.name != FRAME_NAME and p.is_file())
 
 
-def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
     for file in _files(path):
         if faults.refuses_link(file):
             continue
@@ -62,7 +62,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
             note_id = first_id([value.get("sourceid")], usual)
             for who, part in _parts(value, frame):
                 annotations = () if who is None else tuple(_annotations(part, number, file, faults))
-                yield MarkedText(note_id, value["text"], who, annotations, number, file)
+                yield ToolDocument(note_id, value["text"], who, annotations, number, file)
 
 
 def _parts(value: Mapping[str, Any], frame: Frame) -> list[tuple[str | None, Mapping[str, Any]]]:
@@ -137,7 +137,7 @@ FORMAT = Format(
     name="pubannotation",
     summary="PubAnnotation JSON: a folder with a file per note, a track per annotator",
     looks_like=looks_like_pubannotation,
-    read=marked_reader(_marked, need='JSON files with a "text" and "denotations"', unit="note"),
+    read=document_reader(_marked, need='JSON files with a "text" and "denotations"', unit="note"),
     write=write_pubannotation,
     made=frozenset({"*.json"}),
     holds=HELD_BY_SPANS | {"attributes"},

@@ -40,19 +40,19 @@ from rubricate.formats.annotations import refuse_outside
 from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import Frame, read_frame, write_frame
-from rubricate.formats.marked_texts import (
-    MarkedText,
+from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
+from rubricate.formats.reading import Faults, first_bytes, has_lone_surrogate, read_whole
+from rubricate.formats.tool_documents import (
+    ToolDocument,
     build_corpus,
+    document_reader,
     first_id,
     judged_notes,
-    marked_reader,
     parse_names,
     read_spans,
     scalars,
     span_items,
 )
-from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
-from rubricate.formats.reading import Faults, first_bytes, has_lone_surrogate, read_whole
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 
@@ -104,7 +104,7 @@ def _check_unpacked(raw: bytes, path: Path, limits: ReadLimits) -> None:
     limits.check("unpacked_bytes", unpacked, "the file has {} bytes or more when unpacked", path)
 
 
-def _marked(texts: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _marked(texts: list[Any], frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
     for number, text in enumerate(texts, start=1):
         if has_lone_surrogate(text.text):
             faults.add("the text holds half a surrogate pair", line=number)
@@ -120,9 +120,9 @@ def _marked(texts: list[Any], frame: Frame, faults: Faults) -> Iterator[MarkedTe
             names = list(groups)
         for name in names:
             annotations = tuple(_annotations(groups.get(name, ())))
-            yield MarkedText(note_id, text.text, name, annotations, number)
+            yield ToolDocument(note_id, text.text, name, annotations, number)
         if not names:
-            yield MarkedText(note_id, text.text, None, (), number)
+            yield ToolDocument(note_id, text.text, None, (), number)
 
 
 def _annotations(spans: Any) -> Iterator[tuple[str, PlainAnnotation]]:
@@ -210,7 +210,7 @@ def looks_like_prodigy(path: Path) -> bool:
     )
 
 
-def _line_marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _line_marked(path: Path, frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
     for number, value in read_values(path, faults):
         if isinstance(value, list) and len(value) == 2 and isinstance(value[1], dict):
             value = {**value[1], "text": value[0]}
@@ -228,7 +228,7 @@ def _line_marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedTex
         items = next((value[k] for k in _SPAN_KEYS if isinstance(value.get(k), list)), None)
         answer = value.get("answer")
         judged = items is not None and not isinstance(answer, list | dict) and answer in _ACCEPTED
-        yield MarkedText(
+        yield ToolDocument(
             note_id,
             value["text"],
             who if judged else None,
@@ -257,7 +257,7 @@ PRODIGY = Format(
     name="prodigy",
     summary="JSON Lines of Prodigy, one text with its spans per line; spaCy's are read as well",
     looks_like=looks_like_prodigy,
-    read=marked_reader(_line_marked, need='lines of JSON with a "text" and its "spans"'),
+    read=document_reader(_line_marked, need='lines of JSON with a "text" and its "spans"'),
     write=write_prodigy,
     holds=HELD_BY_SPANS,
 )

@@ -34,9 +34,9 @@ from rubricate.formats.frame import (
     read_frame,
     write_frame,
 )
-from rubricate.formats.marked_texts import Labelled, MarkedText, build_corpus, judged_notes
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults, first_bytes
+from rubricate.formats.tool_documents import Labelled, ToolDocument, build_corpus, judged_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature
@@ -212,10 +212,10 @@ def read_brat(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
     return build_corpus(found, known, faults, need=".txt and .ann files", features=new)
 
 
-def _marked(folder: _Folder, faults: Faults) -> Iterator[MarkedText]:
+def _marked(folder: _Folder, faults: Faults) -> Iterator[ToolDocument]:
     """Yield the texts, then what each annotator marked in them."""
     for note_id, text in folder.texts.items():
-        yield MarkedText(note_id, text, None)
+        yield ToolDocument(note_id, text, None)
     for (annotator_id, note_id), place in watched(
         folder.ann_paths.items(), faults.how.progress, "reading annotations", len(folder.ann_paths)
     ):
@@ -227,7 +227,7 @@ def _marked(folder: _Folder, faults: Faults) -> Iterator[MarkedText]:
         found = parse_ann(faults.text_of(place) or "", text, faults.of(place))
         labelled = tuple((one.label, one.annotation) for one in found)
         lines = tuple(one.line for one in found)
-        yield MarkedText(note_id, text, annotator_id, labelled, path=place, lines=lines)
+        yield ToolDocument(note_id, text, annotator_id, labelled, path=place, lines=lines)
 
 
 def _look(path: Path, frame: Frame, faults: Faults) -> _Folder:

@@ -47,7 +47,6 @@ from rubricate.formats.cas.write import (
 from rubricate.formats.encoding import parse_json
 from rubricate.formats.format import FRAME_NAME, HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, name_to_id
-from rubricate.formats.marked_texts import MarkedText, marked_reader
 from rubricate.formats.options import ReadLimits
 from rubricate.formats.reading import (
     Faults,
@@ -57,6 +56,7 @@ from rubricate.formats.reading import (
     read_whole,
     unsafe_xml,
 )
+from rubricate.formats.tool_documents import ToolDocument, document_reader
 from rubricate.rows import Detail, PlainAnnotation
 
 _SUFFIXES = {".xmi", ".json", ".zip"}
@@ -127,7 +127,7 @@ def _candidates(path: Path) -> Iterator[Path]:
                     yield file
 
 
-def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
+def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
     """Read each file and say whose note it is: by its folder, its title or its name."""
     for file in [path] if path.is_file() else _candidates(path):
         if file.suffix == ".json" and file.parent in {path, *_exported(path)} and _is_other(file):
@@ -150,7 +150,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[MarkedText]:
     faults.found = list(dict.fromkeys(faults.found))
 
 
-def _read_file(path: Path, faults: Faults) -> MarkedText | None:
+def _read_file(path: Path, faults: Faults) -> ToolDocument | None:
     """Read a file, its note called by its title; None if it has faults that leave nothing."""
     cassis = require_cassis("Reading CAS files")
     own = faults.of(path)
@@ -254,7 +254,7 @@ def _types(content: bytes, place: Path) -> Any:
         raise _NoCasError("not a valid type system", place) from error
 
 
-def _read(cas: Any, caught: list[warnings.WarningMessage], faults: Faults) -> MarkedText | None:
+def _read(cas: Any, caught: list[warnings.WarningMessage], faults: Faults) -> ToolDocument | None:
     views = [view for view in cas.views if isinstance(view.sofa.sofaString, str)]
     if not views:
         faults.add("the CAS has no text (sofaString)")
@@ -272,7 +272,7 @@ def _read(cas: Any, caught: list[warnings.WarningMessage], faults: Faults) -> Ma
             texts = _texts(fs)
             title = texts.get("documentTitle", texts.get("documentId", ""))
     found = tuple(_annotations(cas.typesystem, spans, offsets, text, faults))
-    return MarkedText(title, text, None, found)
+    return ToolDocument(title, text, None, found)
 
 
 def _annotations(
@@ -376,7 +376,7 @@ def _pairs(array: Any) -> Iterator[tuple[str, str]]:
         yield name.replace("%3D", "=").replace("%25", "%"), value
 
 
-read_cas = marked_reader(_marked, need="CAS files (.xmi, .json or .zip)", label="reading files")
+read_cas = document_reader(_marked, need="CAS files (.xmi, .json or .zip)", label="reading files")
 
 FORMAT = Format(
     name="cas",

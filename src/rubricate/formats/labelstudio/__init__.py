@@ -33,10 +33,16 @@ from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
 from rubricate.formats.labelstudio.regions import FRAGMENT, answers_on_task, read_regions
-from rubricate.formats.marked_texts import Judged, MarkedText, build_corpus, judged_notes, scalars
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults
 from rubricate.formats.tables import is_plain_number
+from rubricate.formats.tool_documents import (
+    Judged,
+    ToolDocument,
+    build_corpus,
+    judged_notes,
+    scalars,
+)
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 
@@ -199,7 +205,7 @@ def _read_tasks(path: Path, faults: Faults) -> list[tuple[int, Json]]:
     return [(number, value) for number, value in values if _is_task(value)]
 
 
-def _once(found: Iterable[MarkedText], faults: Faults) -> Iterator[MarkedText]:
+def _once(found: Iterable[ToolDocument], faults: Faults) -> Iterator[ToolDocument]:
     """Yield what is no note of another task."""
     first: dict[str, int | None] = {}
     for one in found:
@@ -230,7 +236,7 @@ def _from_compact(values: list[Json]) -> list[Json]:
     return list(tasks.values())
 
 
-def _marked(number: int, task: Mapping[str, Any], faults: Faults) -> Iterator[MarkedText]:
+def _marked(number: int, task: Mapping[str, Any], faults: Faults) -> Iterator[ToolDocument]:
     data = task["data"]
     key = _text_key(data)
     if key is None or not isinstance(data[key], str):
@@ -239,7 +245,7 @@ def _marked(number: int, task: Mapping[str, Any], faults: Faults) -> Iterator[Ma
         faults.add(f'need a "text" in the data; it has {names}. {what}', line=number)
         return
     given = next((i for i in (data.get("note_id"), task.get("id")) if i is not None), number)
-    note = MarkedText(
+    note = ToolDocument(
         str(given),
         data[key],
         None,

@@ -8,8 +8,8 @@ from typing import Any
 
 from rubricate.formats.annotations import Utf16Map, linked_groups, located_text
 from rubricate.formats.encoding import is_real
-from rubricate.formats.marked_texts import span_pair
 from rubricate.formats.reading import Faults
+from rubricate.formats.tool_documents import span_pair
 from rubricate.rows import Detail, PlainAnnotation
 
 #: The label of the relation between two fragments of one annotation.

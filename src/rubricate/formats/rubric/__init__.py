@@ -215,7 +215,7 @@ def read_like_each_other(notes: Path, rubric: Path, how: ReadOptions = USUAL_OPT
     """
     try:
         rubrics = read_rubric_file(notes, limits=how.limits).rubrics
-        texts = _first_texts(open_notes(rubric, how=replace(how, tell=None)))
+        texts = _first_texts(open_notes(rubric, how=replace(how, format="", tell=None)))
     except RubricateError:
         return False
     return bool(texts) and not _are_swapped(texts, rubrics)

@@ -14,9 +14,9 @@ from rubricate.formats.annotations import Utf16Map, refuse_outside
 from rubricate.formats.cas.write import INITIAL, LAYER
 from rubricate.formats.format import HELD_BY_TOOLS, Format
 from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
-from rubricate.formats.marked_texts import Labelled, judged_notes
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults, first_bytes
+from rubricate.formats.tool_documents import Labelled, judged_notes
 from rubricate.formats.webanno.read import (
     FEATURE,
     GROUP,

@@ -13,8 +13,8 @@ from rubricate import Corpus, read_corpus
 from rubricate.errors import InputError
 from rubricate.formats import FORMATS, ReadLimits, detect_format
 from rubricate.formats.frame import Frame
-from rubricate.formats.marked_texts import MarkedText, build_corpus
 from rubricate.formats.reading import Faults
+from rubricate.formats.tool_documents import ToolDocument, build_corpus
 from rubricate.rows import PlainAnnotation
 from stripping import stripped
 
@@ -242,8 +242,8 @@ def test_broken_spans_are_named_by_line_and_number(tmp_path: Path) -> None:
 
 def test_a_text_that_differs_names_the_other_file(tmp_path: Path) -> None:
     marked = [
-        MarkedText("n", "secret", "ann", path=tmp_path / "a.txt"),
-        MarkedText("n", "secret!", "bob", path=tmp_path / "b.txt"),
+        ToolDocument("n", "secret", "ann", path=tmp_path / "a.txt"),
+        ToolDocument("n", "secret!", "bob", path=tmp_path / "b.txt"),
     ]
     with pytest.raises(InputError) as caught:
         build_corpus(marked, Frame(), Faults(tmp_path), need="files")
@@ -253,14 +253,14 @@ def test_a_text_that_differs_names_the_other_file(tmp_path: Path) -> None:
 
 
 def test_remarks_of_all_annotators_become_metadata(tmp_path: Path) -> None:
-    marked = [MarkedText("n", "fever", who, remarks={who: "sure"}) for who in ("ann", "bob")]
+    marked = [ToolDocument("n", "fever", who, remarks={who: "sure"}) for who in ("ann", "bob")]
     read = build_corpus(marked, Frame(), Faults(tmp_path), need="files")
     assert read.note("n").metadata == {"ann": "sure", "bob": "sure"}
 
 
 def test_a_wrong_span_is_named_at_the_line_of_its_annotation(tmp_path: Path) -> None:
     wrong = (("Fever", PlainAnnotation(((0, 5),))), ("Fever", PlainAnnotation(((0, 9),))))
-    marked = [MarkedText("n", "fever", "ann", wrong, lines=(3, 7))]
+    marked = [ToolDocument("n", "fever", "ann", wrong, lines=(3, 7))]
     with pytest.raises(InputError) as caught:
         build_corpus(marked, Frame(), Faults(tmp_path), need="files")
     assert [fault.line for fault in caught.value.faults] == [7]

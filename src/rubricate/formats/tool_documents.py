@@ -1,4 +1,4 @@
-"""Texts as annotators marked them: what the JSON of every annotation tool comes down to."""
+"""Documents of annotation tools: a note as one annotator judged it, and the corpus they make."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Judged = dict[str, list[Labelled]]
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedText:
+class ToolDocument:
     """One note as one annotator judged it; ``annotator`` is None where nobody did.
 
     ``line`` is the place messages name, ``lines`` those of the annotations where each has its own.
@@ -46,8 +46,8 @@ class MarkedText:
     remarks: Mapping[str, Scalar] = field(default_factory=dict)
 
 
-def marked_reader(
-    marked: Callable[[Path, Frame, Faults], Iterable[MarkedText]],
+def document_reader(
+    marked: Callable[[Path, Frame, Faults], Iterable[ToolDocument]],
     *,
     need: str,
     unit: str = "line",
@@ -65,7 +65,7 @@ def marked_reader(
 
 
 def build_corpus(
-    marked: Iterable[MarkedText],
+    marked: Iterable[ToolDocument],
     frame: Frame,
     faults: Faults,
     *,
@@ -76,7 +76,7 @@ def build_corpus(
 
     ``features`` are those that the tool's own settings name.
     """
-    first: dict[str, MarkedText] = {}
+    first: dict[str, ToolDocument] = {}
     remarks: dict[str, dict[str, Scalar]] = {}
     seen: set[tuple[str, str | None]] = set()
     kept = []
@@ -118,7 +118,7 @@ def build_corpus(
     return frame.finish(builder, judged)
 
 
-def _note(one: MarkedText, frame: Frame, remarks: Mapping[str, Scalar]) -> Note:
+def _note(one: ToolDocument, frame: Frame, remarks: Mapping[str, Scalar]) -> Note:
     note = frame.note(one.note_id, one.text)
     case, metadata = note.case, note.metadata
     if one.note_id not in frame.notes:
