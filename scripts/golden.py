@@ -36,16 +36,19 @@ from note_sets import read_mixed  # noqa: E402
 from texts import DATA, OTHER_TEXTS, read_texts  # noqa: E402
 
 from rubricate import Feature, load_corpus  # noqa: E402
-from rubricate.corpus import Note  # noqa: E402
 from rubricate.effects.cases import LINES, read_cases  # noqa: E402
 from rubricate.formats import read_corpus  # noqa: E402
-from rubricate.matchers.lexicon.matcher import findings_from_rubric  # noqa: E402
+from rubricate.matchers.lexicon.matcher import (  # noqa: E402
+    propose_from_rubric,
+    votes_from_rubric,
+)
 from rubricate.matchers.predictions import (  # noqa: E402
     NoteFindings,
-    in_clean_text,
+    decide,
     in_plain_words,
-    take_answers,
+    in_rows,
 )
+from rubricate.reading.clean import clean_text  # noqa: E402
 from rubricate.rubric import Rubric  # noqa: E402
 from rubricate.rules.reasons import Reason, in_words  # noqa: E402
 
@@ -247,7 +250,7 @@ def verdicts(golden: GoldenSet) -> Iterator[Any]:
 def _found_by_lexicon(golden: GoldenSet) -> Iterator[tuple[Rubric, str, NoteFindings]]:
     for rubric, text in golden.notes:
         asked = _asked(rubric)
-        yield asked, text, findings_from_rubric(asked, [text])[0]
+        yield asked, text, in_rows(votes_from_rubric(asked, [text])[0])
 
 
 def _asked(rubric: Rubric) -> Rubric:
@@ -257,18 +260,15 @@ def _asked(rubric: Rubric) -> Rubric:
 def by_lexicon(golden: GoldenSet) -> Iterator[Any]:
     """Yield what the lexicon decides from the rubric alone."""
     for rubric, text in golden.notes:
-        find = in_clean_text(
-            lambda asked, notes: findings_from_rubric(asked, [n.text for n in notes])
-        )
-        (said,) = find(_asked(rubric), [Note("n", rubric.case, text)])
-        yield _decided(take_answers(rubric, text, said))
+        asked, cleaned = _asked(rubric), clean_text(text)
+        (proposed,) = propose_from_rubric(asked, [cleaned])
+        yield _decided(in_rows(decide(asked, cleaned, proposed, wordings=rubric, text=text)))
 
 
 def by_fast(golden: GoldenSet) -> Iterator[Any]:
     """Yield what the smaller network decides, with its outputs from the cache."""
     from rubricate.neural.encoder.decoding import HeardNote, lexicon_votes
     from rubricate.neural.encoder.matcher import EncoderMatcher
-    from rubricate.reading.clean import clean_text
 
     matcher = EncoderMatcher(network="fast", threads=1)
     matcher._start()  # what is read from the cache opens nothing
@@ -276,7 +276,8 @@ def by_fast(golden: GoldenSet) -> Iterator[Any]:
         asked, cleaned = _asked(rubric), clean_text(text)
         said = _outputs(matcher, asked, cleaned)
         heard = HeardNote([(p[0], rows[0]) for p, rows in said], lexicon_votes(asked, [cleaned])[0])
-        yield _decided(take_answers(rubric, text, matcher.decided(asked, cleaned, heard, 0.5)))
+        proposed = matcher.proposed(asked, cleaned, heard, 0.5)
+        yield _decided(in_rows(decide(asked, cleaned, proposed, wordings=rubric, text=text)))
 
 
 def _outputs(matcher: Any, rubric: Rubric, text: str) -> Any:

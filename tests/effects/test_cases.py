@@ -8,7 +8,7 @@ import pytest
 
 from rubricate.effects.cases import COLUMNS, LINES, Case, case_names, judge_cases, read_cases
 from rubricate.errors import InputError
-from rubricate.rules.claims import rule_names
+from rubricate.rules.precedence import rule_names
 
 #: So many cases there are at least.
 LEAST_CASES = 900

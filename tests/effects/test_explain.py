@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate.effects.explain import BY_MATCHER, explain
+from rubricate.effects.explain import explain
 from rubricate.errors import UnknownNameError
-from rubricate.rules.claims import rule_names
+from rubricate.rules.findings import BY_MATCHER
+from rubricate.rules.precedence import rule_names
 
 NOTE = (
     "34M with left knee pain for 3 months. Denies fever, rash; HR 112. Plan: CBC today, naproxen."

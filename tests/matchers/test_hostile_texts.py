@@ -22,7 +22,7 @@ import rubricate.requirement
 import rubricate.rules
 from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.matchers import fit_matcher
-from rubricate.matchers.lexicon.matcher import findings_from_rubric
+from rubricate.matchers.lexicon.matcher import votes_from_rubric
 from rubricate.matchers.wording.reading import read_columns
 from rubricate.reading.clean import clean_text
 from rubricate.reading.note import read_note
@@ -123,7 +123,7 @@ def grows_too_fast(work: Callable[[str], object], text_of: Callable[[int], str])
 
 
 def read_and_judge(text: str) -> object:
-    return findings_from_rubric(RUBRIC, [clean_text(text)])
+    return votes_from_rubric(RUBRIC, [clean_text(text)])
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -149,7 +149,7 @@ def read_feature_whole(text: str) -> object:
         [getattr(one, name) for one in asked for name in LOOKUPS],
         [one.values(None) for one in asked],
         list(odd_features(Rubric("c", (feature,)))),
-        findings_from_rubric(
+        votes_from_rubric(
             Rubric("c", (feature, RUBRIC.features[12])), ["Cough, fever. CBC ordered; no PE"]
         ),
     )  # fmt: skip

@@ -4,18 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from rubricate import Feature, load_corpus
-from rubricate.matchers.literal import DISPUTED, LITERAL, hold_to_mentions
-from rubricate.matchers.predictions import OVERRULED, Found, NoteFindings
+from rubricate import load_corpus
+from rubricate.matchers.literal import claim_mentions
 from rubricate.reading.note import read_note
 from rubricate.requirement.alternative import read_alternative
 from rubricate.requirement.requirement import read_requirement
-from rubricate.rows import Contradiction
-from rubricate.rubric import Rubric
+from rubricate.rules.adjudicate import FINAL, adjudicate
+from rubricate.rules.claims import Item
+from rubricate.rules.findings import Against, Candidate, ItemFinding, Proposal
 from rubricate.rules.mentions import find_mentions
+from rubricate.rules.precedence import precedence
+from rubricate.rules.reasons import Reason
 
 STORY = "I went to see my doctor. "
 NOTE = "The patient is a 50-year-old man who was seen with his wife in the clinic on Monday. " * 2
+
+
+P = {row.rule: row.p for row in precedence() if row.stage == FINAL}
 
 
 def held(
@@ -25,46 +30,51 @@ def held(
     found: str = "",
     against: str = "",
     chance: float = 0.1,
-) -> NoteFindings:
-    """Return the findings of one feature, where a network found some words or took them so."""
+    by_rule: bool = False,
+) -> ItemFinding:
+    """Return the decision on a feature, where a network found some words or took them so."""
 
     def span(words: str) -> tuple[tuple[int, int], ...]:
         start = text.index(words)
         return ((start, start + len(words)),)
 
-    said = NoteFindings(
-        [Found("1", span(found), chance, "network")] if found else [],
-        {"1": chance},
-        {"1": Contradiction(span(against), 0.9, "denied")} if against else {},
+    denied = (Reason("polarity.denied"),)
+    said = Proposal(
+        (Candidate(span(found), chance, ()),) if found else (),
+        chance,
+        Against(span(against), None if by_rule else 0.9, denied) if against else None,
     )
-    return hold_to_mentions(Rubric("c", (Feature("1", "c", wording),)), read_note(text), said)
+    item = Item.of(wording, text, claim_mentions)
+    return adjudicate(said, item.ask, "network", questions=item.questions, first=FINAL)
 
 
 def test_a_mention_beats_silence_in_a_patients_story() -> None:
     said = held("Chest pain", f"{STORY}I had chest pains, vomiting and rage.")
-    assert [one.confidence for one in said.found] == [LITERAL]
-    assert said.probabilities == {"1": LITERAL}
+    assert [one.confidence for one in said.evidence] == [P["literal.own"]]
+    assert said.probability == P["literal.own"]
 
 
 def test_a_mention_in_a_note_that_matchers_know_goes_to_review() -> None:
     said = held("Chest pain", f"{NOTE}There is chest pain.")
-    assert not said.found
-    assert said.probabilities == {"1": DISPUTED}
+    assert not said.evidence
+    assert said.probability == P["literal.unsure"] == P["literal.disputed"]
 
 
 def test_an_exact_synonym_counts_as_the_wording() -> None:
-    assert held("Shortness of breath", f"{STORY}I had difficulty breathing.").found
+    assert held("Shortness of breath", f"{STORY}I had difficulty breathing.").evidence
 
 
 def test_a_narrower_word_or_one_that_stands_alone_is_no_synonym() -> None:
-    assert not held("NSAID use", f"{STORY}I bought ibuprofen.").found
+    assert not held("NSAID use", f"{STORY}I bought ibuprofen.").evidence
 
 
 def test_what_a_network_takes_for_contradicted_goes_to_review() -> None:
     said = held("Anxiety", f"{STORY}My anxiety, not my mood, was bad.", against="not my mood")
-    assert not said.found
-    assert said.probabilities == {"1": DISPUTED}
-    assert said.contradictions["1"].reason.startswith("denied; ")
+    assert not said.evidence
+    assert said.probability == P["literal.unsure"] == P["literal.disputed"]
+    assert said.against is not None
+    codes = [one.code for one in said.against.reasons]
+    assert codes == ["polarity.denied", "literal.disputed"]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +87,8 @@ def test_what_a_network_takes_for_contradicted_goes_to_review() -> None:
 def test_a_contradiction_that_quotes_the_wording_is_none(wording: str, text: str) -> None:
     words = next(text[a:z] for a, z in [_place(wording, text)])
     said = held(wording, f"{STORY}{text}", against=words)
-    assert said.found
-    assert not said.contradictions
+    assert said.evidence
+    assert said.against is None
 
 
 def _place(wording: str, text: str) -> tuple[int, int]:
@@ -88,9 +98,7 @@ def _place(wording: str, text: str) -> tuple[int, int]:
 
 def test_a_rule_is_surer_than_a_mention() -> None:
     text = f"{STORY}Fever? My fever was 36.6."
-    rule = NoteFindings([], {"1": 0.05}, {"1": Contradiction(((0, 5),), None, "says T 36.6")})
-    rubric = Rubric("c", (Feature("1", "c", "Fever"),))
-    assert not hold_to_mentions(rubric, read_note(text), rule).found
+    assert not held("Fever", text, against="Fever?", chance=0.05, by_rule=True).evidence
 
 
 @pytest.mark.parametrize(
@@ -108,34 +116,32 @@ def test_a_rule_is_surer_than_a_mention() -> None:
 def test_what_is_only_spoken_of_is_struck(wording: str, text: str) -> None:
     start, end = _place(wording.lower(), text.lower())
     said = held(wording, f"{NOTE}{text}", found=text[start:end], chance=0.97)
-    assert not said.found
-    assert said.probabilities == {"1": OVERRULED}
-    assert said.contradictions["1"].reason
+    assert not said.evidence
+    assert said.probability == P["literal.guarded"]
+    assert said.against is not None and said.against.reasons
 
 
 def test_a_finding_in_doubtful_words_goes_to_review() -> None:
     said = held("Tearful", f"{NOTE}Mum: tearful yesterday.", found="tearful", chance=0.97)
-    assert said.found
-    assert 0.2 < said.probabilities["1"] < 0.8
+    assert said.evidence
+    assert 0.2 < (said.probability or 0.0) < 0.8
 
 
 def test_other_words_for_the_matter_keep_a_finding() -> None:
     text = f"{NOTE}Return if chest pain. His chest has hurt since noon."
     said = held("Chest pain", text, found="chest has hurt", chance=0.97)
-    assert said.probabilities == {"1": 0.97}
+    assert said.probability == 0.97
 
 
 @pytest.mark.parametrize("wording", ["Orders ECG", "Differential: PE", "Starts aspirin"])
 def test_what_is_ordered_begun_or_thought_of_has_rules_of_its_own(wording: str) -> None:
-    assert not held(wording, f"{STORY}I had an ECG, a PE and aspirin. {wording}.").found
+    assert not held(wording, f"{STORY}I had an ECG, a PE and aspirin. {wording}.").evidence
 
 
-def test_what_is_left_out_stays_as_it_was_found() -> None:
-    rubric = Rubric("c", (Feature("1", "c", "Fever"),))
-    reading = read_note("I had fever, my head hurt.")
-    nothing = NoteFindings([], {"1": 0.1})
-    assert hold_to_mentions(rubric, reading, nothing).found
-    assert hold_to_mentions(rubric, reading, nothing, {"1"}) == nothing
+def test_what_is_only_to_be_asked_about_is_not_mentioned() -> None:
+    text = "I had fever, my head hurt."
+    assert held("Fever", text).evidence
+    assert not held("Asks about fever", text).evidence
 
 
 def plain_features() -> list[str]:

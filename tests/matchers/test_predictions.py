@@ -12,15 +12,19 @@ from rubricate.matchers import fit_matcher
 from rubricate.matchers.predictions import (
     Found,
     NoteFindings,
+    NoteProposals,
     check_rubrics,
+    decide,
     in_plain_words,
+    in_rows,
     predict_corpus,
     read_notes,
     read_predicted,
     read_with,
-    take_answers,
 )
 from rubricate.rows import Contradiction
+from rubricate.rules.findings import Against, Candidate, ItemFinding, Proposal
+from rubricate.rules.reasons import Reason
 
 
 @pytest.mark.parametrize(
@@ -39,26 +43,45 @@ from rubricate.rows import Contradiction
     ],
 )
 def test_a_denial_answers_features_that_want_to_know_who_asked(feature: str, asks: bool) -> None:
+    said = answered(feature, "nothing at all", Against(((0, 7),), None, DENIED))
+    assert bool(said.evidence) is asks
+    assert bool(said.against) is not asks
+    assert ((said.probability or 0.0) > 0.5) is asks
+
+
+DENIED = (Reason("polarity.denied"),)
+
+
+def answered(
+    feature: str, text: str, against: Against | None, found: tuple[Candidate, ...] = ()
+) -> ItemFinding:
+    """Return the decision on a feature of which words were found or taken for a contradiction."""
     rubric = Rubric("c", (Feature("1", "c", feature),))
-    said = NoteFindings([], {"1": 0.1}, {"1": Contradiction(((0, 7),), None, "denied")})
-    found = take_answers(rubric, "nothing at all", said)
-    assert bool(found.found) is asks
-    assert bool(found.contradictions) is not asks
-    assert (found.probabilities["1"] > 0.5) is asks
+    proposal = Proposal(found, 0.9 if found else 0.1, against)
+    return decide(rubric, text, NoteProposals({"1": proposal}, "phrases"))["1"]
 
 
 def test_what_was_not_asked_is_no_answer() -> None:
-    rubric = Rubric("c", (Feature("1", "c", "Smoking history asked"),))
-    said = NoteFindings([], {"1": 0.1}, {"1": Contradiction(((0, 17),), 0.9, "denied")})
-    assert take_answers(rubric, "Smoking not asked.", said) == said
+    against = Against(((0, 17),), 0.9, DENIED)
+    said = answered("Smoking history asked", "Smoking not asked.", against)
+    assert said == ItemFinding((), 0.1, against)
 
 
 def test_what_was_found_as_not_asked_is_no_answer() -> None:
-    rubric = Rubric("c", (Feature("1", "c", "Smoking history asked"),))
-    said = NoteFindings([Found("1", ((0, 17),), 0.9, "words")], {"1": 0.9})
-    found = take_answers(rubric, "Smoking not asked.", said)
-    assert not found.found
-    assert found.probabilities["1"] < 0.5
+    own = (Candidate(((0, 17),), 0.9, ()),)
+    said = answered("Smoking history asked", "Smoking not asked.", None, own)
+    assert not said.evidence
+    assert (said.probability or 0.0) < 0.5
+
+
+def test_reasons_are_put_in_words_where_rows_are_made() -> None:
+    against = Against(((0, 7),), None, (Reason("side.other", "left"),))
+    own = Candidate(((0, 3),), 0.9, (Reason("network.words", "90%", "80%"),))
+    items = {"1": ItemFinding((own,), 0.8, None), "2": ItemFinding((), None, against)}
+    said = in_rows(items)
+    assert [one.reason for one in said.found] == ["network: these words 90%, feature 80%"]
+    assert said.contradictions == {"2": Contradiction(((0, 7),), None, "says left")}
+    assert said.probabilities == {"1": 0.8}
 
 
 def test_features_are_put_in_plain_words_unless_they_are_known() -> None:
@@ -132,9 +155,10 @@ def test_what_has_no_word_is_not_put_to_a_matcher_that_has_not_learned_it() -> N
     rubric = Rubric("c", (Feature("a", "c", "Fever"), Feature("b", "c", "-")))
     asked: list[list[str]] = []
 
-    def find(rubric: Rubric, notes: Sequence[Note]) -> list[NoteFindings]:
+    def find(rubric: Rubric, notes: Sequence[Note]) -> list[NoteProposals]:
         asked.append([feature.id for feature in rubric])
-        return [NoteFindings([], {feature.id: 0.5 for feature in rubric}) for _ in notes]
+        items = {feature.id: Proposal(presence=0.5) for feature in rubric}
+        return [NoteProposals(items, "phrases") for _ in notes]
 
     note = Note("n", "c", "Cough - fever")
     (said,) = read_notes(rubric, [note], find, lambda _: False)

@@ -98,7 +98,8 @@ def explain_command(note: Path, feature: str, matcher: str) -> Answer:
 
     def say() -> None:
         chance = "" if found.probability is None else f" ({found.probability:.2f})"
-        click.echo(f"{found.outcome}{chance}, decided by {found.decided_by}")
+        stage = f", stage {found.stage}" if found.stage else ""
+        click.echo(f"{found.outcome}{chance}, decided by {found.decided_by}{stage}")
         if found.evidence:
             click.echo(f"evidence: {words(found.evidence)}")
         for reason in found.reasons:
@@ -114,7 +115,7 @@ def explain_command(note: Path, feature: str, matcher: str) -> Answer:
                 ],
             )  # fmt: skip
         if found.claims:
-            click.echo("\nclaims of rules, the stronger first")
+            click.echo("\nclaims of rules, in the order of the table")
             print_table(
                 ("rule", "effect", "says", "words"),
                 [(one.rule, one.effect, one.said, words(one.spans)) for one in found.claims],
@@ -235,7 +236,7 @@ def ablate_command(
     """
     from rubricate.effects.effect import ablate
     from rubricate.errors import known_names
-    from rubricate.rules.claims import rule_names
+    from rubricate.rules.precedence import rule_names
 
     known_names("rule", rules, rule_names())
     found = ablate(_loaded(sets, every), matcher=matcher, rules=[(rule,) for rule in rules])

@@ -11,19 +11,13 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import PACKAGE
 from rubricate.knowledge.checking import LINE_END
-from rubricate.matchers.lexicon.matcher import LexiconMatcher, findings_from_rubric
-from rubricate.reading.note import read_note
-from rubricate.requirement.requirement import read_requirement
+from rubricate.matchers.lexicon.matcher import LexiconMatcher, votes_from_rubric
+from rubricate.matchers.literal import claim_mentions
 from rubricate.rubric import Feature, Rubric
-from rubricate.rules.claims import (
-    AGAINST_NOTES,
-    NOTE_RULES,
-    Claim,
-    claims_of_words,
-    find_claims,
-    rule_names,
-)
+from rubricate.rules.claims import OF_WORDS, Item, every_claim, first_of_words
 from rubricate.rules.explained import explain_contradiction
+from rubricate.rules.findings import Against, Candidate, Claim, Spans
+from rubricate.rules.precedence import precedence, rule_names
 
 CASES = PACKAGE / "rules" / "cases"
 COLUMNS = ("feature", "note", "verdict", "said", "known", "why")
@@ -33,14 +27,14 @@ LINES = "lines"
 OF_LEXICON = ("identity.other", "value.any_number", "word.opposite")
 #: Decisions about the whole note that every reader makes last; the lexicon's reading shows them.
 OF_READERS = ("literal.disputed", "literal.own", "test.not_done")
-#: What is said of words that a network takes for a contradiction, where no other rule says more.
-OF_NETWORKS = ("words.quoted", "words.otherwise", "number.same")
+#: What is said of words that a network takes for a contradiction.
+OF_NETWORKS = ("words.quoted", "words.otherwise", "number.same", "asked.answered")
 #: The table of words that no rule may touch.
 SILENT = "silent"
 #: What may be said of a whole line; "not credited" is contradicted or not mentioned.
 OUTCOMES = ("stated", "contradicted", "not mentioned", "not credited")
 #: What a rule may say.
-EFFECTS = ("states", "contradicts", "irrelevant", "silent")
+EFFECTS = ("states", "contradicts", "irrelevant", "doubts", "silent")
 _MARKED = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 
 
@@ -151,44 +145,53 @@ def judge_cases(cases: Sequence[Case]) -> Iterator[Judged]:
         rubric = Rubric("c", (Feature("1", "c", text),))
         notes = [case.note.replace(LINE_END, "\n") for case in own]
         if own[0].rule in OF_READERS:
-            every = (
-                LexiconMatcher()
-                .fit(Corpus((), ()))
-                .read(rubric, [Note(str(i), "c", text) for i, text in enumerate(notes)])
-            )
+            reader = LexiconMatcher().fit(Corpus((), ()))
+            read = reader.read(rubric, [Note(str(i), "c", text) for i, text in enumerate(notes)])
+            outcomes = [
+                "stated" if x.found else "contradicted" if x.contradictions else "not mentioned"
+                for x in read
+            ]
         else:
-            every = iter(findings_from_rubric(rubric, notes))
-        for case, said in zip(own, every, strict=True):
-            other = "contradicted" if "1" in said.contradictions else "not mentioned"
-            yield Judged(case, "", "stated" if said.found else other, "")
+            outcomes = [one["1"].outcome for one in votes_from_rubric(rubric, notes)]
+        for case, outcome in zip(own, outcomes, strict=True):
+            yield Judged(case, "", outcome, "")
 
 
 def _judge(case: Case) -> Judged:
     """Ask the rules about the words between brackets, or about the whole note."""
-    marked = case.note.replace(LINE_END, "\n")
-    text, spans = _without_brackets(marked)
-    feature = Feature("1", "c", case.feature)
-    reading = read_note(text)
+    text, spans = _without_brackets(case.note.replace(LINE_END, "\n"))
+    # Crumbs are told from the other words found; elsewhere all words make one candidate.
+    parts = [(one,) for one in spans] if case.rule == "words.crumbs" else [tuple(spans)]
+    own = [Candidate(part, 0.9, ()) for part in parts if part]
+    item = Item.of(case.feature, text, claim_mentions)
     if case.rule in OF_NETWORKS:
-        claims = _claims_against(feature, text, spans)
-    elif case.rule in (SILENT, *NOTE_RULES, *AGAINST_NOTES):
-        claims = find_claims(feature, reading, [spans] if spans else [])
-    else:
+        claims = _claims_against(item, own[0].spans)
+    elif case.rule == SILENT:
+        found = every_claim(item, own, None)
+        claims = [one for one in found if not one.rule.startswith("literal.")]
+    elif all(row.question in OF_WORDS for row in precedence() if row.rule == case.rule):
         # Of the rules about words the first that says something is the one that counts.
-        claims = list(claims_of_words(read_requirement(feature.text), reading, spans))[:1]
+        claims = [claim for one in own for claim in _of_words(item, one)][:1]
+    else:
+        claims = list(every_claim(item, own, None))
     claim = next((one for one in claims if case.rule in (SILENT, one.rule)), None)
     if claim is None:
         return Judged(case, "", "silent", "")
     return Judged(case, claim.rule, claim.effect, claim.said)
 
 
-def _claims_against(feature: Feature, text: str, spans: Sequence[tuple[int, int]]) -> list[Claim]:
+def _of_words(item: Item, own: Candidate) -> Iterator[Claim]:
+    for question in OF_WORDS:
+        yield from first_of_words(item, own, (question,))
+    yield from item.ask(["earlier time"], [own], None)
+
+
+def _claims_against(item: Item, spans: Spans) -> list[Claim]:
     """Return the claims about words that a network takes for a contradiction."""
-    reading = read_note(text)
-    claims = find_claims(feature, reading, [], spans)
-    why = explain_contradiction(read_requirement(feature.text), reading, spans)
+    claims = list(every_claim(item, [], Against(spans, 0.9, ())))
+    why = explain_contradiction(item.asked, item.reading, spans)
     if why is not None:
-        claims.append(Claim(why.code, "contradicts", tuple(spans), why.said))
+        claims.append(Claim(why.code, "contradicts", spans, why.said))
     return claims
 
 

@@ -15,13 +15,12 @@ from rubricate.files import whole_output
 from rubricate.formats import read_corpus
 from rubricate.knowledge.checking import LINE_END
 from rubricate.matchers import SHIPPED_MODELS, make_matcher
-from rubricate.matchers.lexicon.matcher import findings_from_rubric
+from rubricate.matchers.lexicon.matcher import propose_from_rubric
 from rubricate.matchers.predictions import (
     NoteFindings,
+    NoteProposals,
     NoteReader,
-    in_clean_text,
-    in_plain_words,
-    take_answers,
+    read_notes,
 )
 from rubricate.rubric import Feature, Rubric
 
@@ -118,7 +117,7 @@ def decide(named: NamedSet, *, matcher: str = "lexicon") -> Iterator[Decision]:
     for part in by_rubric(named):
         own, rubric = part.notes, part.notes[0].rubric
         notes = [Note(one.name, rubric.case, one.text) for one in own]
-        found = _by_lexicon(rubric, notes) if reader is None else reader.read(rubric, notes)
+        found = read_by_lexicon(rubric, notes) if reader is None else reader.read(rubric, notes)
         for one, said in zip(own, found, strict=True):
             for feature in rubric:
                 if feature.id in one.labels:
@@ -133,13 +132,13 @@ def by_rubric(named: NamedSet) -> list[NamedSet]:
     return [NamedSet(named.name, own) for own in groups.values()]
 
 
-def _by_lexicon(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-    plain = in_plain_words(rubric, lambda feature: False)
-    find = in_clean_text(
-        lambda asked, some: findings_from_rubric(asked, [note.text for note in some])
-    )
-    for note, said in zip(notes, find(plain, notes), strict=True):
-        yield take_answers(rubric, note.text, said)
+def read_by_lexicon(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+    """Yield what the lexicon decides from the rubric alone, without literal mentions."""
+
+    def propose(asked: Rubric, own: Sequence[Note]) -> Iterator[NoteProposals]:
+        return propose_from_rubric(asked, [note.text for note in own])
+
+    return read_notes(rubric, notes, propose, lambda feature: False)
 
 
 def _decision(name: str, note: LabelledNote, feature: Feature, said: NoteFindings) -> Decision:

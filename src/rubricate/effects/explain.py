@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rubricate.corpus import Note
+from rubricate.effects.decisions import read_by_lexicon
 from rubricate.errors import UnknownNameError
 from rubricate.matchers import SHIPPED_MODELS, make_matcher
-from rubricate.matchers.holding import Held, watching
-from rubricate.matchers.lexicon.matcher import findings_from_rubric
-from rubricate.matchers.predictions import (
-    Found,
-    NoteFindings,
-    NoteReader,
-    in_plain_words,
-    take_answers,
-)
+from rubricate.matchers.literal import claim_mentions
+from rubricate.matchers.predictions import Decided, NoteReader, in_plain_words, watching
 from rubricate.reading.clean import clean_text
-from rubricate.reading.note import read_note
-from rubricate.rows import Contradiction
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Feature, Rubric
-from rubricate.rules.claims import Claim, find_claims
+from rubricate.rules.claims import Item, every_claim
+from rubricate.rules.findings import Candidate, Claim
+from rubricate.rules.findings import Proposal as Offer
+from rubricate.rules.reasons import in_words
 
-#: What a decision is where no rule changes what a matcher proposes.
-BY_MATCHER = "matcher"
-#: The outcome that a claim of each effect leads to.
-_OUTCOMES = {"states": "stated", "contradicts": "contradicted", "irrelevant": "not mentioned"}
 #: The networks of a matcher, in the order in which they read.
 _READERS = {"fast": ("fast",), "accurate": ("accurate",), "cascade": ("fast", "accurate")}
 
@@ -47,7 +38,10 @@ class Proposal(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A decision with all that led to it; ``evidence`` are the words it rests on."""
+    """A decision with all that led to it; ``evidence`` are the words it rests on.
+
+    ``stage`` is the number in the table of precedence at which ``decided_by`` decided.
+    """
 
     feature: str
     matcher: str
@@ -56,6 +50,7 @@ class Explanation(NamedTuple):
     evidence: tuple[tuple[int, int], ...]
     reasons: tuple[str, ...]
     decided_by: str
+    stage: int
     proposals: tuple[Proposal, ...]
     claims: tuple[Claim, ...]
 
@@ -74,81 +69,49 @@ def explain(text: str, feature: str, *, matcher: str = "lexicon") -> Explanation
     if matcher not in ("lexicon", *_READERS):
         raise UnknownNameError("matcher to explain", matcher, ["lexicon", *_READERS])
     rubric = Rubric("c", (Feature("1", "c", feature),))
-    cleaned = clean_text(text)
-    with watching() as held:
+    note = Note("note", "c", text)
+    with watching() as decided:
         if matcher == "lexicon":
-            plain = in_plain_words(rubric, lambda feature: False)
-            said = take_answers(rubric, text, findings_from_rubric(plain, [cleaned])[0])
+            list(read_by_lexicon(rubric, [note]))
         else:
             name, parameters = SHIPPED_MODELS[matcher]
             reader = make_matcher(name, **parameters)
             assert isinstance(reader, NoteReader)
-            said = next(iter(reader.read(rubric, [Note("note", "c", text)])))
-    readers = ("lexicon", *_READERS.get(matcher, ()))
-    proposals = tuple(_proposals(held, readers))
+            list(reader.read(rubric, [note]))
+    last = decided[-1]
+    item, offer = last.items["1"], last.proposed.items.get("1", Offer())
     (asked,) = in_plain_words(rubric, lambda feature: False)
-    before = held[-1].before if held else said
-    against = _against(before)
-    spoken = [one.spans for one in before.found] or ([against] if against else [])
-    claims = find_claims(asked, read_note(cleaned), spoken, against)
-    outcome = _outcome(said)
-    own: list[Found | Contradiction] = [*(said.found or said.contradictions.values())]
+    against = offer.against
+    spoken = offer.candidates or ([Candidate(against.spans, 0.0, ())] if against else [])
+    mentions = None if matcher == "lexicon" else claim_mentions
+    plain, author = read_requirement(asked.text), read_requirement(feature)
+    asking = Item("1", plain, author, clean_text(text), text, mentions)
+    own = item.evidence or ([item.against] if item.against is not None else [])
+    # The cascade decides once more about what both networks found.
+    read = decided[:-1] if matcher == "cascade" else decided
+    readers = ("lexicon", *_READERS.get(matcher, ()))
     return Explanation(
         feature,
         matcher,
-        outcome,
-        said.probabilities.get("1"),
+        item.outcome,
+        item.probability,
         tuple(span for one in own for span in one.spans),
-        tuple(dict.fromkeys(one.reason for one in own)),
-        _decided_by(held, claims, outcome, by_rules=matcher == "lexicon"),
-        proposals,
-        tuple(dict.fromkeys(claims)),
+        tuple(dict.fromkeys(in_words(*one.reasons) for one in own)),
+        item.decided_by,
+        item.stage,
+        tuple(_proposal(one, by) for one, by in zip(read, readers, strict=False)),
+        tuple(dict.fromkeys(every_claim(asking, spoken, against))),
     )
 
 
-def _proposals(held: Sequence[Held], readers: Sequence[str]) -> Iterator[Proposal]:
-    for one, by in zip(held, readers, strict=False):
-        against = one.before.contradictions.get("1")
-        yield Proposal(
-            by,
-            tuple(span for found in one.before.found for span in found.spans),
-            one.before.probabilities.get("1"),
-            _against(one.before),
-            None if against is None else against.probability,
-            _outcome(one.after),
-        )
-
-
-def _against(said: NoteFindings) -> tuple[tuple[int, int], ...]:
-    one = said.contradictions.get("1")
-    return () if one is None else one.spans
-
-
-def _outcome(said: NoteFindings) -> str:
-    other = "contradicted" if "1" in said.contradictions else "not mentioned"
-    return "stated" if said.found else other
-
-
-def _decision(said: NoteFindings) -> tuple[object, ...]:
-    """Return the words that decide, and the probability."""
-    spans = [one.spans for one in said.found]
-    return spans, dict(said.contradictions), said.probabilities.get("1")
-
-
-def _decided_by(
-    held: Sequence[Held], claims: Sequence[Claim], outcome: str, *, by_rules: bool
-) -> str:
-    """Return the first claim that leads to the outcome, where a rule brought it about.
-
-    The lexicon takes words for a contradiction by the same rules (``by_rules``).
-    """
-    if not held:
-        return BY_MATCHER
-    before, after = held[-1]
-    if _outcome(after) != outcome:
-        return "asked.answered"
-    unchanged = _decision(before) == _decision(after)
-    if unchanged and not (by_rules and outcome == "contradicted"):
-        return BY_MATCHER
-    fitting = (one.rule for one in claims if _OUTCOMES[one.effect] == outcome)
-    return next(fitting, BY_MATCHER)
+def _proposal(decided: Decided, by: str) -> Proposal:
+    offer = decided.proposed.items.get("1", Offer())
+    against = offer.against
+    return Proposal(
+        by,
+        tuple(span for one in offer.candidates for span in one.spans),
+        offer.presence,
+        () if against is None else against.spans,
+        None if against is None else against.probability,
+        decided.items["1"].outcome,
+    )

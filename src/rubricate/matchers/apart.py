@@ -162,7 +162,7 @@ def fit_apart(
     >>> fit_apart(make_matcher("exact"), load_corpus("open-notes").select(cases=["30"]))
     ()
     """
-    from rubricate.matchers.lexicon.matcher import findings_from_rubric
+    from rubricate.matchers.lexicon.matcher import votes_from_rubric
     from rubricate.matchers.wording.reading import read_columns
 
     judged = set(corpus.rows.note.tolist())
@@ -178,7 +178,7 @@ def fit_apart(
         more = list(
             _failing(
                 [note for note in notes if note.id not in known],
-                lambda note: findings_from_rubric(corpus.rubric(note.case), [note.text]),
+                lambda note: votes_from_rubric(corpus.rubric(note.case), [note.text]),
                 note_seconds,
             )
         )

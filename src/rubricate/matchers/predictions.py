@@ -1,26 +1,29 @@
-"""From what was found in each note to a corpus with one annotator."""
+"""From proposals of matchers to decisions, and to a corpus with one annotator."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from rubricate.corpus import Annotator, Corpus, Note
-from rubricate.knowledge.tables import pattern
 from rubricate.matchers.matcher import Matcher
 from rubricate.reading.clean import clean_text
-from rubricate.reading.note import read_note
 from rubricate.requirement.checklist import plain_wording
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rows import Contradiction, Detail, Rows
 from rubricate.rubric import SYSTEM, Feature, Rubric
+from rubricate.rules.adjudicate import adjudicate
+from rubricate.rules.claims import Item, Mentions
+from rubricate.rules.findings import Against, Candidate, ItemFinding, Proposal
 from rubricate.rules.reasons import Reason, in_words
-from rubricate.rules.tests import find_examined
 
 
 class Found(NamedTuple):
@@ -43,6 +46,18 @@ class NoteFindings(NamedTuple):
     contradictions: Mapping[str, Contradiction] = MappingProxyType({})
 
 
+class NoteProposals(NamedTuple):
+    """The proposals of a matcher for the features of one note.
+
+    ``profile`` is the column of the table of precedence that decides about them.
+    """
+
+    items: Mapping[str, Proposal]
+    profile: str
+
+
+#: Proposes words for the features of one rubric in some of its notes, in order.
+Propose = Callable[[Rubric, Sequence[Note]], Iterable[NoteProposals]]
 #: Finds the features of one rubric in some of its notes, in order.
 FindInNotes = Callable[[Rubric, Sequence[Note]], Iterable[NoteFindings]]
 
@@ -60,78 +75,84 @@ class NoteReader(Protocol):
         ...
 
 
-#: How probable a feature is that the words of a note surely state, and one they speak against.
-STATED, OVERRULED = 0.95, 0.05
+class Decided(NamedTuple):
+    """The proposals for a note, and the decisions on them."""
+
+    proposed: NoteProposals
+    items: Mapping[str, ItemFinding]
 
 
-_UNASKED = pattern("checklist.unasked")
+_WATCHED: ContextVar[list[Decided] | None] = ContextVar("watched", default=None)
 
 
-def take_answers(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindings:
-    """Return the findings with every answer as evidence of features that want to know who asked.
+@contextmanager
+def watching() -> Iterator[list[Decided]]:
+    """Keep all decisions with what was proposed, for those who explain one.
 
-    "Denies smoking" contradicts "Smoker", but shows that smoking was asked about.
-
-    >>> from rubricate import Feature
-    >>> rubric = Rubric("c", (Feature("1", "c", "Smoking history asked"),))
-    >>> denied = NoteFindings([], {"1": 0.1}, {"1": Contradiction(((0, 14),), 0.9, "denied")})
-    >>> said = take_answers(rubric, "Denies smoking", denied)
-    >>> [one.spans for one in said.found], said.probabilities, said.contradictions
-    ([((0, 14),)], {'1': 0.9}, {})
+    >>> with watching() as decided:
+    ...     pass
+    >>> decided
+    []
     """
-    findings = _with_examined(rubric, text, findings)
-    asks = {feature.id for feature in rubric if read_requirement(feature.text).topic is not None}
-    if not asks:
-        return findings
-    answers = {
-        k: said
-        for k, said in findings.contradictions.items()
-        if k in asks and not _is_unasked(text, said.spans)
-    }
-    sure = {k: STATED if one.probability is None else one.probability for k, one in answers.items()}
-    found = [
-        one for one in findings.found if one.feature not in asks or not _is_unasked(text, one.spans)
-    ]
-    found += [Found(k, one.spans, sure[k], f"answered: {one.reason}") for k, one in answers.items()]
-    unasked = {one.feature for one in findings.found} - {one.feature for one in found}
-    low = {k: min(OVERRULED, findings.probabilities.get(k, OVERRULED)) for k in unasked}
+    decided: list[Decided] = []
+    token = _WATCHED.set(decided)
+    try:
+        yield decided
+    finally:
+        _WATCHED.reset(token)
+
+
+def decide(
+    rubric: Rubric,
+    clean: str,
+    proposed: NoteProposals,
+    *,
+    wordings: Rubric | None = None,
+    text: str | None = None,
+    mentions: Mentions | None = None,
+    before: int = 100,
+) -> dict[str, ItemFinding]:
+    """Return the decision on each feature of a note.
+
+    ``rubric`` has the features in plain words, ``wordings`` in those of their author. ``clean`` is
+    the text without marks and repeated text, ``text`` as it is. Only stages of the table ``before``
+    a number decide.
+
+    >>> rubric = Rubric("c", (Feature("1", "c", "Tachycardia"), Feature("2", "c", "Fever")))
+    >>> nothing = NoteProposals({"1": Proposal(presence=0.4)}, "network")
+    >>> said = decide(rubric, "T 36.9, HR 124", nothing)
+    >>> [(one.outcome, one.decided_by) for one in said.values()]
+    [('stated', 'measured.states'), ('contradicted', 'value.measured')]
+    """
+    items: dict[str, ItemFinding] = {}
+    nothing, text = Proposal(), clean if text is None else text
+    for feature, asked in zip(rubric, wordings or rubric, strict=True):
+        author, plain = read_requirement(asked.text), read_requirement(feature.text)
+        item = Item(feature.id, plain, author, clean, text, mentions)
+        own = proposed.items.get(feature.id, nothing)
+        items[feature.id] = adjudicate(
+            own, item.ask, proposed.profile, questions=item.questions, before=before
+        )
+    if (watched := _WATCHED.get()) is not None:
+        watched.append(Decided(proposed, items))
+    return items
+
+
+def in_rows(items: Mapping[str, ItemFinding]) -> NoteFindings:
+    """Return decisions as annotations with reasons in words."""
     return NoteFindings(
-        found,
-        {**findings.probabilities, **sure, **low},
-        {k: v for k, v in findings.contradictions.items() if k not in answers},
+        [
+            Found(feature, one.spans, one.confidence, in_words(*one.reasons))
+            for feature, item in items.items()
+            for one in item.evidence
+        ],
+        {k: item.probability for k, item in items.items() if item.probability is not None},
+        {
+            k: Contradiction(said.spans, said.probability, in_words(*said.reasons))
+            for k, item in items.items()
+            if (said := item.against) is not None
+        },
     )
-
-
-def _with_examined(rubric: Rubric, text: str, findings: NoteFindings) -> NoteFindings:
-    """Return the findings with what the note says of the examinations that features want done."""
-    asked = {
-        one.id: name
-        for one in rubric
-        if (name := read_requirement(one.text).examination) is not None
-    }
-    if not asked:
-        return findings
-    found, probabilities = list(findings.found), dict(findings.probabilities)
-    against = dict(findings.contradictions)
-    for feature, examination in asked.items():
-        said = find_examined(examination, read_note(text))
-        if said.done:
-            against.pop(feature, None)
-            probabilities[feature] = max(probabilities.get(feature, 0.0), STATED)
-            if not any(one.feature == feature for one in found):
-                found.append(Found(feature, said.done[:1], STATED, "examined"))
-        elif said.undone:
-            found = [one for one in found if one.feature != feature]
-            probabilities[feature] = min(probabilities.get(feature, 1.0), OVERRULED)
-            against[feature] = Contradiction(said.undone[:1], None, in_words(_NOT_DONE))
-    return NoteFindings(found, probabilities, against)
-
-
-_NOT_DONE = Reason("test.not_done")
-
-
-def _is_unasked(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(_UNASKED.search(text[slice(*span)]) for span in spans)
 
 
 def in_plain_words(rubric: Rubric, knows: Callable[[Feature], bool]) -> Rubric:
@@ -149,38 +170,36 @@ def in_plain_words(rubric: Rubric, knows: Callable[[Feature], bool]) -> Rubric:
     return rubric if features == rubric.features else replace(rubric, features=features)
 
 
-def in_clean_text(find: FindInNotes) -> FindInNotes:
-    """Return the same search in notes without de-identification marks and repeated text."""
-
-    def find_clean(rubric: Rubric, notes: Sequence[Note]) -> Iterable[NoteFindings]:
-        return find(rubric, [replace(note, text=clean_text(note.text)) for note in notes])
-
-    return find_clean
-
-
 def read_notes(
     rubric: Rubric,
     notes: Sequence[Note],
-    find: FindInNotes,
+    propose: Propose,
     knows: Callable[[Feature], bool] = lambda _: True,
+    *,
+    cleaned: bool = True,
+    mentions: Mentions | None = None,
 ) -> Iterator[NoteFindings]:
-    """Yield what ``find`` finds in notes, with answers to what was to be asked.
+    """Yield the decisions on what ``propose`` offers in notes.
 
     Features that the matcher does not know from annotated notes are put to it in plain words. Those
-    of them without a letter or digit are not put to it: nothing in a note can state them.
+    of them without a letter or digit are not put to it: nothing in a note can state them. Where
+    ``cleaned``, it reads notes without de-identification marks and repeated text. ``mentions``
+    looks for literal mentions of features.
     """
     own = tuple(one for one in rubric if knows(one) or any(map(str.isalnum, one.text)))
-    if len(own) == len(rubric):
-        asked, never = rubric, dict[str, float]()
-    else:
-        asked = replace(rubric, features=own)
-        kept = {one.id for one in own}
-        never = {one.id: 0.0 for one in rubric if one.id not in kept}
-    nothing = (NoteFindings([], {}) for _ in notes)
-    found = find(in_plain_words(asked, knows), notes) if own or not never else nothing
-    for note, said in zip(notes, found, strict=True):
-        known = {**said.probabilities, **never} if never else said.probabilities
-        yield take_answers(rubric, note.text, said._replace(probabilities=known))
+    asked = rubric if len(own) == len(rubric) else replace(rubric, features=own)
+    kept = {one.id for one in own}
+    never = {one.id: 0.0 for one in rubric if one.id not in kept}
+    plain = in_plain_words(asked, knows)
+    clean = [replace(one, text=clean_text(one.text)) for one in notes] if cleaned else notes
+    nothing = (NoteProposals({}, "phrases") for _ in notes)
+    proposed = propose(plain, clean) if own or not never else nothing
+    for note, one, said in zip(notes, clean, proposed, strict=True):
+        items = decide(plain, one.text, said, wordings=asked, text=note.text, mentions=mentions)
+        findings = in_rows(items)
+        if never:
+            findings = findings._replace(probabilities={**findings.probabilities, **never})
+        yield findings
 
 
 def read_with(
@@ -235,7 +254,32 @@ def predict_corpus(
 
     Features that the matcher does not know from annotated notes are put to it in plain words.
     """
-    return predict_with(corpus, name, lambda rubric, own: read_notes(rubric, own, find, knows))
+    propose = partial(propose_found, find)
+
+    def read(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+        return read_notes(rubric, notes, propose, knows, cleaned=False)
+
+    return predict_with(corpus, name, read)
+
+
+def propose_found(
+    find: FindInNotes, rubric: Rubric, notes: Sequence[Note]
+) -> Iterator[NoteProposals]:
+    """Yield as proposals what a matcher of another package finds."""
+    for said in find(rubric, notes):
+        own: dict[str, list[Candidate]] = {feature.id: [] for feature in rubric}
+        for one in said.found:
+            reasons = (Reason("matcher.says", one.reason),) if one.reason else ()
+            own[one.feature].append(Candidate(one.spans, one.confidence, reasons))
+        against = {
+            k: Against(one.spans, one.probability, (Reason("matcher.says", one.reason),))
+            for k, one in said.contradictions.items()
+        }
+        items = {
+            k: Proposal(tuple(words), said.probabilities.get(k), against.get(k))
+            for k, words in own.items()
+        }
+        yield NoteProposals(items, "phrases")
 
 
 def predict_with(corpus: Corpus, name: str, read: FindInNotes) -> Corpus:

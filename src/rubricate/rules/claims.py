@@ -1,153 +1,260 @@
-"""Everything that rules say of the words found for a feature, and of the note they stand in."""
+"""The answers of the rules to the questions of the table of precedence: claims, no decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
 
-from rubricate.reading.note import NoteReading
+from rubricate.errors import InputError
+from rubricate.knowledge.tables import pattern
+from rubricate.reading.note import NoteReading, read_note
 from rubricate.requirement.requirement import Requirement, read_requirement
-from rubricate.rubric import Feature
 from rubricate.rules.beside import says_nothing_of_now, why_surely_not
 from rubricate.rules.diagnosis import another_diagnosis, judge_diagnosis
 from rubricate.rules.explained import gives_asked_number
-from rubricate.rules.measured import judge_measured
-from rubricate.rules.plan import find_planned
-from rubricate.rules.reasons import Reason, reason_table
+from rubricate.rules.findings import Against, Candidate, Claim, Spans
+from rubricate.rules.measured import judge_measured, only_values
+from rubricate.rules.plan import find_planned, only_goes_on
+from rubricate.rules.precedence import MATCHER_ASKS, precedence
+from rubricate.rules.reasons import is_on
 from rubricate.rules.registry import RULES, TYPE, why_contradicted_in
-from rubricate.rules.tests import find_ordered, not_ordered, says_nothing_of_test
+from rubricate.rules.tests import find_examined, find_ordered, not_ordered, says_nothing_of_test
 
-Spans = Sequence[tuple[int, int]]
-Effect = Literal["states", "contradicts", "irrelevant"]
-
-#: Rules of a whole note, which give no reason of `reasons.tsv`, and what they say.
-NOTE_RULES = {
-    "measured.states": "a measured value states it",
-    "test.ordered": "the plan orders the test",
-    "test.other": "the words name other tests only",
-    "plan.started": "the plan begins the drug",
-    "plan.return": "the note says when to come back",
-    "diagnosis.considered": "the assessment considers the diagnosis",
-    "diagnosis.elsewhere": "the words stand outside the assessment",
-    "time.before": "the words tell of an earlier time or hold under a condition",
-    "number.same": "the number asked for, written otherwise",
-}
+_STRAY = pattern("holding.stray")
+_UNASKED = pattern("checklist.unasked")
+#: The questions about words found, of which the first that is answered counts.
+OF_WORDS = (*RULES, TYPE, "beside")
 
 
-#: Rules of a whole note that say why words contradict a feature.
-AGAINST_NOTES = ("value.measured", "test.refused", "diagnosis.denied", "diagnosis.other")
+class Item(NamedTuple):
+    """A feature and the note that is asked about it.
 
-
-class Claim(NamedTuple):
-    """The claim of a rule: words state a feature, contradict it, or do not mention it.
-
-    ``said`` is what the words say instead; ``spans`` are the words it rests on.
+    ``asked`` is the feature in plain words, ``author`` in those of its author. ``clean`` is the
+    note without marks and repeated text, ``text`` as it is. ``mentions`` looks for literal
+    mentions, where somebody does.
     """
 
-    rule: str
-    effect: Effect
-    spans: tuple[tuple[int, int], ...]
-    said: str = ""
+    id: str
+    asked: Requirement
+    author: Requirement
+    clean: str
+    text: str
+    mentions: Mentions | None = None
+
+    @classmethod
+    def of(cls, feature: str, text: str, mentions: Mentions | None = None) -> Item:
+        """Return a wording and a text as they are."""
+        asked = read_requirement(feature)
+        return cls("", asked, asked, text, text, mentions)
+
+    @property
+    def reading(self) -> NoteReading:
+        """The note without marks, read."""
+        return read_note(self.clean)
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """The questions that some rule may answer for the feature."""
+        return _questions_of(self.asked, self.author)
+
+    def ask(
+        self, questions: Sequence[str], candidates: Sequence[Candidate], against: Against | None
+    ) -> list[Claim]:
+        """Return the claims of the rules that answer some questions and are not switched off.
+
+        >>> item = Item.of("Tachycardia", "Pain in the left knee. HR 124")
+        >>> [(one.rule, one.said) for one in item.ask(["measured value"], [], None)]
+        [('measured.states', 'HR 124')]
+        """
+        words = _of_words(tuple(questions))
+        found: list[Claim] = []
+        for candidate in candidates if words else ():
+            found += first_of_words(self, candidate, words)
+        for question in questions:
+            if question not in OF_WORDS:
+                found += _ANSWERS[question](self, candidates, against)
+        return [one for one in found if is_on(one.rule)]
 
 
-def rule_names() -> list[str]:
-    """Return the names of all rules.
-
-    >>> "side.other" in rule_names(), "test.ordered" in rule_names()
-    (True, True)
-    """
-    return sorted({*reason_table(), *NOTE_RULES})
-
-
-def find_claims(
-    feature: Feature, reading: NoteReading, found: Sequence[Spans], against: Spans = ()
-) -> list[Claim]:
-    """Return the claims of rules, in the order in which they overrule each other.
-
-    ``found`` are the words that a matcher found, each with their spans; ``against`` those that it
-    takes for a contradiction.
-
-    >>> from rubricate.reading.note import read_note
-    >>> said = read_note("Pain in the left knee. HR 124")
-    >>> find_claims(Feature("1", "c", "Right knee pain"), said, [[(0, 21)]])
-    [Claim(rule='side.other', effect='contradicts', spans=((0, 21),), said='left')]
-    >>> find_claims(Feature("1", "c", "Tachycardia"), said, [])
-    [Claim(rule='measured.states', effect='states', spans=((23, 29),), said='HR 124')]
-    """
-    asked = read_requirement(feature.text)
-    return [
-        *_of_values(asked, reading),
-        *_of_tests(asked, reading, found),
-        *_of_plans(asked, reading),
-        *_of_diagnoses(asked, reading, found),
-        *(claim for spans in found for claim in claims_of_words(asked, reading, spans)),
-        *_of_numbers(asked, reading, against),
-    ]
-
-
-def claims_of_words(asked: Requirement, reading: NoteReading, spans: Spans) -> Iterator[Claim]:
-    """Yield what rules say of words found, in the order in which they are asked."""
-    own = tuple((start, end) for start, end in spans)
-    for rule in (*RULES, TYPE):
-        if why := why_contradicted_in(reading, asked, own, [rule]):
-            yield _against(why, own)
-    if why := why_surely_not(asked, reading, own):
-        yield _against(why, own)
-    if says_nothing_of_now(asked, reading, own):
-        yield Claim("time.before", "irrelevant", own)
-
-
-def _against(why: Reason, spans: tuple[tuple[int, int], ...]) -> Claim:
-    return Claim(why.code, "contradicts", spans, why.said)
-
-
-def _of_values(asked: Requirement, reading: NoteReading) -> Iterator[Claim]:
-    said = judge_measured(asked, reading)
-    for effect, spans in (("contradicts", said.contradicts), ("states", said.states)):
-        if spans:
-            words = reading.text[slice(*spans[0])]
-            if effect == "states":
-                yield Claim("measured.states", "states", spans, words)
-            else:
-                yield Claim("value.measured", "contradicts", spans, words)
-
-
-def _of_tests(asked: Requirement, reading: NoteReading, found: Sequence[Spans]) -> Iterator[Claim]:
+@lru_cache(maxsize=4096)
+def _questions_of(asked: Requirement, author: Requirement) -> frozenset[str]:
+    """Return the questions that some rule may answer for a feature."""
+    without = {"answer" if author.topic is None else "mention"}
     if not asked.tests.tests:
-        return
-    if ordered := find_ordered(asked, reading):
-        yield Claim("test.ordered", "states", tuple(ordered))
-        return
-    for spans in found:
-        if says_nothing_of_test(asked, reading, spans):
-            yield Claim("test.other", "irrelevant", tuple(spans))
-        elif not_ordered(asked, reading, spans):
-            yield Claim("test.refused", "contradicts", tuple(spans))
+        without |= {"ordered test", "named test"}
+    if not asked.diagnoses and not asked.wanted_diagnoses:
+        without.add("diagnosis")
+    if author.examination is None:
+        without.add("examination")
+    return QUESTIONS - without
 
 
-def _of_plans(asked: Requirement, reading: NoteReading) -> Iterator[Claim]:
-    if planned := find_planned(asked, reading):
-        rule = "plan.return" if asked.wants_return_advice else "plan.started"
-        yield Claim(rule, "states", tuple(planned))
+@cache
+def _of_words(questions: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for one in questions if one in OF_WORDS)
 
 
-def _of_diagnoses(
-    asked: Requirement, reading: NoteReading, found: Sequence[Spans]
+def every_claim(
+    item: Item, candidates: Sequence[Candidate], against: Against | None
 ) -> Iterator[Claim]:
-    said = judge_diagnosis(asked, reading, found)
+    """Yield every claim of every rule, in the order of the table, whoever's words they are.
+
+    >>> item = Item.of("Right knee pain", "Pain in the left knee. HR 124")
+    >>> own = Candidate(((0, 21),), 0.9, ())
+    >>> [(one.rule, one.effect, one.said) for one in every_claim(item, [own], None)]
+    [('side.other', 'contradicts', 'left')]
+    """
+    asked = item.questions
+    for question in dict.fromkeys(x.question for x in precedence() if x.question in asked):
+        if question in OF_WORDS:
+            for candidate in candidates:
+                yield from first_of_words(item, candidate, (question,))
+        else:
+            yield from _ANSWERS[question](item, candidates, against)
+
+
+def first_of_words(item: Item, own: Candidate, questions: Sequence[str]) -> Iterator[Claim]:
+    """Yield the first answer to questions about the words of a candidate."""
+    reading, checks = item.reading, [one for one in questions if one != "beside"]
+    why = why_contradicted_in(reading, item.asked, own.spans, checks) if checks else None
+    if why is None and "beside" in questions:
+        why = why_surely_not(item.asked, reading, own.spans)
+        why = why if why is not None and is_on(why.code) else None
+    if why is not None:
+        yield Claim(why.code, "contradicts", own.spans, why.said, own)
+
+
+def _ordered(item: Item, _own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    if ordered := find_ordered(item.asked, item.reading):
+        yield Claim("test.ordered", "states", tuple(ordered))
+
+
+def _named_test(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    asked, reading = item.asked, item.reading
+    for one in own:
+        if says_nothing_of_test(asked, reading, one.spans):
+            yield Claim("test.other", "irrelevant", one.spans, of=one)
+        if not_ordered(asked, reading, one.spans):
+            yield Claim("test.refused", "contradicts", one.spans, of=one)
+
+
+def _crumbs(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    """Yield candidates that are bare marks, letters and small numbers: "OD 6/6, IOP 15"."""
+    if len(own) < 2 or any(x.quantities or x.numerals for x in item.asked.alternatives):
+        return
+    for one in own:
+        if all(_STRAY.fullmatch(item.clean[a:z].strip()) for a, z in one.spans):
+            yield Claim("words.crumbs", "irrelevant", one.spans, of=one)
+
+
+def _plan(item: Item, _own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    if planned := find_planned(item.asked, item.reading):
+        advice = item.asked.wants_return_advice
+        yield Claim("plan.return" if advice else "plan.started", "states", tuple(planned))
+
+
+def _continued(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    for one in own:
+        if only_goes_on(item.asked, item.reading, one.spans):
+            yield Claim("plan.continued", "irrelevant", one.spans, of=one)
+
+
+def _earlier(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    for one in own:
+        if says_nothing_of_now(item.asked, item.reading, one.spans):
+            yield Claim("time.before", "irrelevant", one.spans, of=one)
+
+
+def _diagnosis(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    asked, reading = item.asked, item.reading
+    said = judge_diagnosis(asked, reading, [one.spans for one in own])
     if said is None:
         return
-    if said.states:
-        yield Claim("diagnosis.considered", "states", said.states)
-    for spans, kept in zip(found, said.kept, strict=True):
-        if other := another_diagnosis(asked, reading, spans):
-            yield Claim(other.code, "irrelevant", tuple(spans), other.said)
-        elif not kept:
-            yield Claim("diagnosis.elsewhere", "irrelevant", tuple(spans))
+    for span in said.states:
+        yield Claim("diagnosis.considered", "states", (span,))
+    for one, kept in zip(own, said.kept, strict=True):
+        if kept:
+            if said.considered:
+                yield Claim("diagnosis.vouched", "states", one.spans, of=one)
+        elif other := another_diagnosis(asked, reading, one.spans):
+            yield Claim(other.code, "irrelevant", one.spans, other.said, one)
+        else:
+            yield Claim("diagnosis.elsewhere", "irrelevant", one.spans, of=one)
     if said.denied is not None:
         yield Claim("diagnosis.denied", "contradicts", (said.denied,))
 
 
-def _of_numbers(asked: Requirement, reading: NoteReading, against: Spans) -> Iterator[Claim]:
-    if against and gives_asked_number(asked, reading, against):
-        yield Claim("number.same", "states", tuple(against))
+def _same_number(item: Item, _own: Sequence[Candidate], against: Against | None) -> Iterator[Claim]:
+    if against and gives_asked_number(item.asked, item.reading, against.spans):
+        yield Claim("number.same", "states", against.spans)
+
+
+def _measured(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+    """Yield what measured values say, where only values were found, or nothing."""
+    text = item.clean
+    if own and not only_values(item.reading, [span for one in own for span in one.spans]):
+        return
+    said = judge_measured(item.asked, item.reading)
+    for span in said.contradicts[:1]:
+        yield Claim("value.measured", "contradicts", (span,), text[slice(*span)])
+    for span in said.states:
+        yield Claim("measured.states", "states", (span,), text[slice(*span)])
+    for one in own if said.states else ():
+        if only_values(item.reading, one.spans):
+            yield Claim("measured.only", "irrelevant", one.spans, of=one)
+
+
+#: Looks for literal mentions of a feature, and makes claims.
+Mentions = Callable[[Item, Sequence[Candidate], Against | None], Iterable[Claim]]
+
+
+def _mention(item: Item, own: Sequence[Candidate], against: Against | None) -> Iterator[Claim]:
+    if item.mentions is not None:
+        yield from item.mentions(item, own, against)
+
+
+def _examination(
+    item: Item, _own: Sequence[Candidate], _against: Against | None
+) -> Iterator[Claim]:
+    if item.author.examination is None:
+        return
+    said = find_examined(item.author.examination, read_note(item.text))
+    if said.done:
+        yield Claim("test.done", "states", said.done[:1])
+    elif said.undone:
+        yield Claim("test.not_done", "contradicts", said.undone[:1])
+
+
+def _answer(item: Item, own: Sequence[Candidate], against: Against | None) -> Iterator[Claim]:
+    """Yield what shows that a matter was asked about: "denies smoking" does, "not asked" not."""
+    for one in own:
+        if _says_unasked(item.text, one.spans):
+            yield Claim("asked.unasked", "irrelevant", one.spans, of=one)
+    if against is not None and not _says_unasked(item.text, against.spans):
+        yield Claim("asked.answered", "states", against.spans)
+
+
+def _says_unasked(text: str, spans: Spans) -> bool:
+    return any(_UNASKED.search(text[slice(*span)]) for span in spans)
+
+
+_ANSWERS = {
+    "ordered test": _ordered,
+    "named test": _named_test,
+    "crumbs": _crumbs,
+    "plan": _plan,
+    "continued drug": _continued,
+    "earlier time": _earlier,
+    "diagnosis": _diagnosis,
+    "same number": _same_number,
+    "measured value": _measured,
+    "mention": _mention,
+    "examination": _examination,
+    "answer": _answer,
+}
+#: All questions that rules answer.
+QUESTIONS = frozenset((*OF_WORDS, *_ANSWERS))
+_unlike = QUESTIONS ^ {row.question for row in precedence() if row.question != MATCHER_ASKS}
+if _unlike:
+    raise InputError(f"rules/precedence.tsv and the rules differ in questions: {sorted(_unlike)}")

@@ -16,10 +16,19 @@ from rubricate.knowledge.rows import check_rows, table_rows
 
 
 class Reason(NamedTuple):
-    """A reason of a rule; ``said`` is what the words say instead, where that is a value."""
+    """A reason for or against a feature: a code, and what the words say where that is a value.
+
+    ``also`` is a second value, of the few reasons that have two.
+    """
 
     code: str
     said: str = ""
+    also: str = ""
+
+    def __repr__(self) -> str:
+        """Return the code and the values that it has."""
+        more = f", also={self.also!r}" if self.also else ""
+        return f"Reason(code={self.code!r}, said={self.said!r}{more})"
 
     @property
     def is_denial(self) -> bool:
@@ -99,10 +108,17 @@ def _fault(row: list[str]) -> str | None:
     return None if code.count(".") == 1 else "code: need family.name"
 
 
-def in_words(reason: Reason) -> str:
-    """Return a reason in a few words.
+def in_words(*reasons: Reason) -> str:
+    """Return reasons in a few words.
 
     >>> in_words(Reason("side.other", "left")), in_words(Reason("polarity.denied"))
     ('says left', 'denied')
+    >>> in_words(Reason("asked.answered"), Reason("polarity.denied"))
+    'answered: denied'
     """
-    return reason_table()[reason.code].words.format(said=reason.said)
+    text, table, joint = "", reason_table(), ""
+    for reason in reasons:
+        form = table[reason.code].words
+        text += joint + form.format(said=reason.said, also=reason.also)
+        joint = " " if form.endswith(":") else "; "
+    return text

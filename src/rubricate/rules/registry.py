@@ -11,6 +11,7 @@ from rubricate.rules.drug import another_drug, not_taken
 from rubricate.rules.modality import not_meant, not_settled
 from rubricate.rules.person import another_person, not_kin
 from rubricate.rules.polarity import denied, normal
+from rubricate.rules.precedence import weighed_questions
 from rubricate.rules.reasons import Reason, in_words, is_on
 from rubricate.rules.side import another_side, another_site
 from rubricate.rules.time import not_now
@@ -98,8 +99,8 @@ _CHECKS: dict[str, Callable[[Alternative, Place], Reason | None]] = {
     "not now": not_now,
     "opposite": opposite,
 }
-#: The names of the rules.
-RULES = tuple(_CHECKS)
+#: The names of the rules, in the order of the table of precedence.
+RULES = weighed_questions()
 #: The parts of two rules that are sure enough to go by alone: types, stages, classes, kinds that
 #: exclude each other, and illnesses of people who are no relatives in a family history.
 TYPE = "another type"

@@ -11,7 +11,8 @@ from rubricate import Corpus, CorpusBuilder, Feature, Note, Rubric, load_corpus
 from rubricate.errors import InputError
 from rubricate.matchers import fit_matcher, load_matcher
 from rubricate.matchers.lexicon.finding import CaseFinder
-from rubricate.matchers.lexicon.matcher import LexiconMatcher, findings_from_rubric
+from rubricate.matchers.lexicon.matcher import LexiconMatcher, votes_from_rubric
+from rubricate.matchers.predictions import decide
 from rubricate.matchers.wording.case_model import WordSettings
 
 
@@ -302,38 +303,37 @@ def test_denials_and_relatives_beside_it_take_nothing_away(text: str, feature: s
 
 
 def contradicted(text: str, *features: str) -> list[tuple[str, str] | None]:
-    """Return, for each feature text, the words that contradict it and why."""
-    own = tuple(Feature(str(i), "c", feature) for i, feature in enumerate(features))
-    matcher = LexiconMatcher().fit(Corpus((), (Rubric("c", own),)))
-    finder = CaseFinder(Rubric("c", own), matcher.model_, WordSettings())
-    [findings] = finder.find([text])
-    found = {one.feature for one in findings.found}
-    assert found.isdisjoint(findings.contradictions)
-    said = [findings.contradictions.get(feature.id) for feature in own]
+    """Return, for each feature text, the words that contradict it and the rule."""
+    rubric = Rubric("c", tuple(Feature(str(i), "c", text) for i, text in enumerate(features)))
+    matcher = LexiconMatcher().fit(Corpus((), (rubric,)))
+    [proposed] = CaseFinder(rubric, matcher.model_, WordSettings()).propose([text])
+    items = decide(rubric, text, proposed).values()
     return [
-        None if one is None else (" ".join(text[a:b] for a, b in one.spans), one.reason)
-        for one in said
+        None
+        if one.against is None or one.evidence
+        else (" ".join(text[a:b] for a, b in one.against.spans), one.decided_by)
+        for one in items
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "feature", "words", "reason"),
+    ("text", "feature", "words", "rule"),
     [
-        ("58M with cough. Denies fever, chills.", "Fever", "fever", "denied"),
-        ("Pain in the left knee since May.", "Right knee pain", "left knee", "says left"),
-        ("Cough for 3 months, no fever.", "Cough for 2 weeks", "3 months", "says 3 months"),
-        ("Mother has asthma. Pt well.", "Asthma", "asthma", "mother's"),
-        ("58 yo M with cough.", "Female", "M", "says M"),
-        ("58 yo M with cough.", "47 years old", "58 yo", "says 58 yo"),
+        ("58M with cough. Denies fever, chills.", "Fever", "fever", "polarity.denied"),
+        ("Pain in the left knee since May.", "Right knee pain", "left knee", "side.other"),
+        ("Cough for 3 months, no fever.", "Cough for 2 weeks", "3 months", "value.number"),
+        ("Mother has asthma. Pt well.", "Asthma", "asthma", "person.other"),
+        ("58 yo M with cough.", "Female", "M", "identity.other"),
+        ("58 yo M with cough.", "47 years old", "58 yo", "identity.other"),
     ],
 )
 def test_what_says_otherwise_is_a_contradiction_with_its_words(
-    text: str, feature: str, words: str, reason: str
+    text: str, feature: str, words: str, rule: str
 ) -> None:
     [found] = contradicted(text, feature)
     assert found is not None
     assert words in found[0]
-    assert found[1] == reason
+    assert found[1] == rule
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_what_says_otherwise_is_a_contradiction_with_its_words(
 )
 def test_a_plain_denial_is_a_contradiction(feature: str) -> None:
     [found] = contradicted(f"Cough, no {feature.lower()}.", feature)
-    assert found is not None and found[1] == "denied"
+    assert found is not None and found[1] == "polarity.denied"
 
 
 def test_what_is_also_stated_is_not_contradicted() -> None:
@@ -353,8 +353,8 @@ def test_what_is_also_stated_is_not_contradicted() -> None:
 def test_a_contradicted_feature_is_unlikely() -> None:
     own = Rubric("c", (Feature("0", "c", "Fever"),))
     matcher = LexiconMatcher().fit(Corpus((), (own,)))
-    [findings] = CaseFinder(own, matcher.model_, WordSettings()).find(["Denies fever."])
-    assert findings.probabilities["0"] <= 0.1
+    [proposed] = CaseFinder(own, matcher.model_, WordSettings()).propose(["Denies fever."])
+    assert (proposed.items["0"].presence or 0.0) <= 0.1
 
 
 @pytest.mark.parametrize(
@@ -380,6 +380,6 @@ def test_reads_rubrics_in_other_words(feature: str, text: str, said: str) -> Non
 @pytest.mark.parametrize("texts", [("*",), ("*", "Fever"), ("\N{THERMOMETER}", "?")])
 def test_features_without_a_word_are_not_found(texts: tuple[str, ...]) -> None:
     rubric = Rubric("c", tuple(Feature(str(k), "c", text) for k, text in enumerate(texts)))
-    for found in findings_from_rubric(rubric, ["He has a fever.", ""]):
-        assert {one.feature for one in found.found} <= {"1"}
-        assert all(found.probabilities[f.id] < 0.5 for f in rubric if f.text != "Fever")
+    for found in votes_from_rubric(rubric, ["He has a fever.", ""]):
+        assert {key for key, one in found.items() if one.evidence} <= {"1"}
+        assert all((found[f.id].probability or 0.0) < 0.5 for f in rubric if f.text != "Fever")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,16 +11,35 @@ import pytest
 from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.errors import InputError
 from rubricate.matchers import load_matcher
-from rubricate.matchers.predictions import Found, NoteFindings
-from rubricate.neural.encoder.cascade import AROUND, CascadeMatcher, _Doubts, _merged, _parts
+from rubricate.matchers.predictions import decide
+from rubricate.neural.encoder.cascade import AROUND, CascadeMatcher, _Doubts, _merge, _parts
 from rubricate.neural.encoder.decoding import Again
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.model_folder import shipped_folder
 from rubricate.neural.encoder.pieces import Pieces
-from rubricate.rows import Contradiction
+from rubricate.rules.adjudicate import FINAL
+from rubricate.rules.findings import Against, Candidate, ItemFinding, Proposal, Spans
 
 #: More characters than any mark has.
 NEVER = 1e6
+
+
+def decisions(
+    matcher: CascadeMatcher | EncoderMatcher, rubric: Rubric, notes: Sequence[Note]
+) -> list[dict[str, ItemFinding]]:
+    """Return what is decided of notes, without literal mentions."""
+    proposed = matcher._propose(rubric, notes)
+    return [
+        decide(rubric, x.text, own, before=FINAL) for x, own in zip(notes, proposed, strict=True)
+    ]
+
+
+def chances(items: dict[str, ItemFinding]) -> dict[str, float]:
+    return {k: one.probability or 0.0 for k, one in items.items()}
+
+
+def marks(items: dict[str, ItemFinding]) -> set[tuple[str, Spans]]:
+    return {(k, one.spans) for k, item in items.items() for one in item.evidence}
 
 
 def test_it_is_saved_loaded_and_guarded(model_folder: Path, corpus: Corpus, tmp_path: Path) -> None:
@@ -54,12 +74,12 @@ def test_only_what_is_in_doubt_is_read_again_and_only_around_it(
     characters = reads_again(monkeypatch)
     corpus = replace_notes(unseen, [" ".join(note.text for note in unseen.notes[:3])])
     rubric, notes = corpus.rubrics[0], corpus.notes
-    first = next(EncoderMatcher(threads=1).findings(rubric, notes)).probabilities
+    first = chances(decisions(EncoderMatcher(threads=1), rubric, notes)[0])
     CascadeMatcher(low=0.5, high=0.5, wrong=NEVER, threads=1).predict(corpus)
     assert characters == []
     chance = sorted(first.values())[len(first) // 2]
     cascade = CascadeMatcher(low=chance - 1e-9, high=chance + 1e-9, wrong=NEVER, threads=1)
-    both = next(cascade._find(rubric, notes)).probabilities
+    both = chances(decisions(cascade, rubric, notes)[0])
     (read,) = characters
     assert 0 < read < len(notes[0].text)
     assert {f for f in first if both[f] != first[f]} == {f for f in first if first[f] == chance}
@@ -67,12 +87,13 @@ def test_only_what_is_in_doubt_is_read_again_and_only_around_it(
 
 def test_what_is_found_is_more_probable_than_not(unseen: Corpus) -> None:
     rubric, notes = unseen.rubrics[0], unseen.notes[:12]
-    for said in CascadeMatcher(threads=1)._find(rubric, notes):
-        assert all(said.probabilities[one.feature] >= 0.5 for one in said.found)
+    for said in decisions(CascadeMatcher(threads=1), rubric, notes):
+        assert all((one.probability or 0.0) >= 0.5 for one in said.values() if one.evidence)
     fast = next(EncoderMatcher(threads=1).readings(rubric, notes))
     strict = EncoderMatcher(threads=1)
     strict._open(shipped_folder("fast"))
-    assert not strict.decided(rubric, notes[0].text, fast, least=1.1).found
+    proposed = strict.proposed(rubric, notes[0].text, fast, least=1.1)
+    assert not any(one.candidates for one in proposed.items.values())
 
 
 def test_marks_whose_ends_are_in_doubt_are_read_again_and_others_stand(unseen: Corpus) -> None:
@@ -81,13 +102,8 @@ def test_marks_whose_ends_are_in_doubt_are_read_again_and_others_stand(unseen: C
     ends = CascadeMatcher(low=0.5, high=0.5, wrong=2.0, threads=1)
     all_ = CascadeMatcher(low=0.0, high=1.0, wrong=0.0, threads=1)
     found = {
-        name: [{(one.feature, one.spans) for one in note.found} for note in found]
-        for name, found in (
-            ("fast", fast.findings(rubric, notes)),
-            ("accurate", accurate.findings(rubric, notes)),
-            ("ends", ends._find(rubric, notes)),
-            ("all", all_._find(rubric, notes)),
-        )
+        name: [marks(note) for note in decisions(one, rubric, notes)]
+        for name, one in (("fast", fast), ("accurate", accurate), ("ends", ends), ("all", all_))
     }
     changed = [new - old for old, new in zip(found["fast"], found["ends"], strict=True)]
     kept = [new & old for old, new in zip(found["fast"], found["ends"], strict=True)]
@@ -104,17 +120,17 @@ def test_features_that_are_seen_where_it_is_read_again_are_read_beside(unseen: C
     rubric, note = unseen.rubrics[0], unseen.notes[0]
     fast = EncoderMatcher(threads=1)
     heard = next(fast.readings(rubric, [note]))
-    found = fast.decided(rubric, note.text, heard)
-    chance = sorted(found.probabilities.values())[-1]
+    found = decide(rubric, note.text, fast.proposed(rubric, note.text, heard), before=FINAL)
+    chance = sorted(chances(found).values())[-1]
     cascade = CascadeMatcher(low=chance - 1e-9, high=1.0, wrong=NEVER, threads=1)
     cascade.networks_ = (fast, fast)
     (doubts,) = cascade._doubts(rubric, found, heard)
     again = doubts.again
     ids = [feature.id for feature in rubric]
     near = {
-        ids.index(one.feature)
-        for one in found.found
-        if any(a < end and start < z for a, z in one.spans for start, end in again.parts)
+        ids.index(feature)
+        for feature, spans in marks(found)
+        if any(a < end and start < z for a, z in spans for start, end in again.parts)
     }
     assert again.beside
     assert near - set(again.features) <= set(again.beside)
@@ -123,8 +139,8 @@ def test_features_that_are_seen_where_it_is_read_again_are_read_beside(unseen: C
     apart, together = (
         fast.read_again(rubric, note.text, one, heard.votes) for one in (alone, again)
     )
-    assert together.probabilities.keys() == apart.probabilities.keys()
-    assert together.probabilities != apart.probabilities
+    assert together.items.keys() == apart.items.keys()
+    assert together.items != apart.items
 
 
 def test_with_one_feature_per_pass_each_is_read_again_alone_and_around_its_own_places(
@@ -133,7 +149,7 @@ def test_with_one_feature_per_pass_each_is_read_again_alone_and_around_its_own_p
     rubric, note = unseen.rubrics[0], unseen.notes[0]
     fast = EncoderMatcher(threads=1)
     heard = next(fast.readings(rubric, [note]))
-    found = fast.decided(rubric, note.text, heard)
+    found = decide(rubric, note.text, fast.proposed(rubric, note.text, heard), before=FINAL)
     cascade = CascadeMatcher(low=0.0, high=1.0, wrong=NEVER, features_per_pass=1, threads=1)
     cascade.networks_ = (fast, fast)
     doubts = cascade._doubts(rubric, found, heard)
@@ -151,46 +167,52 @@ def test_an_item_is_decided_by_its_own_words_where_each_is_read_alone(unseen: Co
     notes = [note for note in unseen.notes if note.case == rubric.case]
     other = replace(rubric.features[3], text=f"The note says {rubric.features[3].text}")
     reworded = replace(rubric, features=(*rubric.features[:3], other, *rubric.features[4:]))
-    before, after = (list(matcher._find(one, notes)) for one in (rubric, reworded))
+    before, after = (decisions(matcher, one, notes) for one in (rubric, reworded))
     for one, two in zip(before, after, strict=True):
-        for feature, chance in one.probabilities.items():
+        for feature, chance in chances(one).items():
             if feature != other.id:
-                assert two.probabilities[feature] == pytest.approx(chance, abs=0.02)
+                assert chances(two)[feature] == pytest.approx(chance, abs=0.02)
 
 
-def mark(feature: str, *spans: tuple[int, int]) -> Found:
-    return Found(feature, spans, 0.5, "")
+def mark(*spans: tuple[int, int]) -> Candidate:
+    return Candidate(spans, 0.5, ())
 
 
-def doubts(presence: dict[int, bool]) -> _Doubts:
-    return _Doubts(presence, Again(list(presence), [], [(0, 20)]))
+def merged(
+    first: dict[str, Proposal], again: dict[str, Proposal], presence: dict[int, bool]
+) -> dict[str, Proposal]:
+    items = dict(first)
+    rubric = Rubric("x", tuple(Feature(name, "x", name) for name in first))
+    _merge(items, again, rubric, _Doubts(presence, Again(list(presence), [], [(0, 20)])))
+    return items
 
 
 def test_marks_outside_of_what_was_read_again_stand() -> None:
-    first = NoteFindings(
-        [mark("a", (0, 5)), mark("a", (50, 60)), mark("b", (0, 5)), mark("c", (0, 4), (90, 95))],
-        {"a": 0.9, "b": 0.5, "c": 0.9, "d": 0.1},
-        {"d": Contradiction(((7, 9),), 0.8, "denied")},
-    )
-    again = NoteFindings([mark("a", (2, 7))], {"a": 0.8, "b": 0.1, "c": 0.2},
-                         {"b": Contradiction(((0, 5),), 0.7, "denied"),
-                          "c": Contradiction(((0, 4),), 0.7, "denied")})  # fmt: skip
-    rubric = Rubric("x", tuple(Feature(name, "x", name) for name in "abcd"))
-    found = _merged(first, again, rubric, doubts({0: False, 1: True, 2: False}))
-    assert {(one.feature, one.spans) for one in found.found} == {("a", ((2, 7),)),
-                                                                 ("a", ((50, 60),))}  # fmt: skip
-    assert found.probabilities == {"a": 0.9, "b": 0.1, "c": 0.2, "d": 0.1}
-    assert set(found.contradictions) == {"b", "c", "d"}
+    denied, other = Against(((7, 9),), 0.8, ()), Against(((0, 5),), 0.7, ())
+    first = {
+        "a": Proposal((mark((0, 5)), mark((50, 60))), 0.9),
+        "b": Proposal((mark((0, 5)),), 0.5),
+        "c": Proposal((mark((0, 4), (90, 95)),), 0.9),
+        "d": Proposal((), 0.1, denied),
+    }
+    again = {
+        "a": Proposal((mark((2, 7)),), 0.8),
+        "b": Proposal((), 0.1, other),
+        "c": Proposal((), 0.2, other),
+    }
+    assert merged(first, again, {0: False, 1: True, 2: False}) == {
+        "a": Proposal((mark((50, 60)), mark((2, 7))), 0.9),
+        "b": again["b"],
+        "c": again["c"],
+        "d": first["d"],
+    }
 
 
 def test_a_feature_that_the_second_network_does_not_find_keeps_no_mark() -> None:
-    first = NoteFindings([mark("a", (0, 5)), mark("a", (50, 60))], {"a": 0.5})
-    again = NoteFindings([], {"a": 0.1})
-    rubric = Rubric("x", (Feature("a", "x", "a"),))
-    assert _merged(first, again, rubric, doubts({0: True})).found == []
-    ends = _merged(first, again, rubric, doubts({0: False}))
-    assert [one.spans for one in ends.found] == [((50, 60),)]
-    assert ends.probabilities == {"a": 0.5}
+    first = {"a": Proposal((mark((0, 5)), mark((50, 60))), 0.5)}
+    again = {"a": Proposal((), 0.1)}
+    assert merged(first, again, {0: True}) == again
+    assert merged(first, again, {0: False}) == {"a": Proposal((mark((50, 60)),), 0.5)}
 
 
 def one_each(n: int) -> Pieces:
@@ -204,8 +226,8 @@ def test_what_lies_around_doubts_is_read_with_whole_marks() -> None:
     near = [(0, AROUND + 1), (100 - AROUND, 101 + AROUND)]
     assert _parts(pieces, seen, []) == near
     # A mark that begins there is read to its end; others are not.
-    long = mark("a", (105, 120), (150, 155))
-    apart = mark("a", (180, 190))
+    long = mark((105, 120), (150, 155))
+    apart = mark((180, 190))
     assert _parts(pieces, seen, [long, apart]) == [near[0], (100 - AROUND, 120), (150, 155)]
     few = one_each(2 * AROUND)
     assert _parts(few, np.arange(2 * AROUND) == AROUND, []) == [(0, 2 * AROUND)]

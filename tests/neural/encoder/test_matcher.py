@@ -186,7 +186,8 @@ def votes_on_presence(rubric: Rubric, texts: Sequence[str]) -> F64:
 
 
 def probabilities(matcher: EncoderMatcher, rubric: Rubric, notes: Sequence[Note]) -> F64:
-    return np.array([list(one.probabilities.values()) for one in matcher.findings(rubric, notes)])
+    proposed = matcher._propose(rubric, notes)
+    return np.array([[one.presence for one in said.items.values()] for said in proposed])
 
 
 def with_vote(folder: Path, target: Path, vote: float | None) -> EncoderMatcher:
@@ -243,11 +244,11 @@ def test_a_note_is_judged_alike_alone_and_among_others(unseen: Corpus) -> None:
 def test_some_features_get_the_votes_they_get_among_all(unseen: Corpus) -> None:
     matcher = EncoderMatcher(threads=1, features_per_pass=1)
     rubric, notes = unseen.rubrics[0], unseen.notes[:1]
-    whole = next(matcher.findings(rubric, notes)).probabilities
+    whole = next(matcher._propose(rubric, notes)).items
     everywhere = [(0, len(notes[0].text))]
     for k, feature in enumerate(rubric):
         again = Again([k], [], everywhere)
-        own = matcher.read_again(rubric, notes[0].text, again, None).probabilities
+        own = matcher.read_again(rubric, notes[0].text, again, None).items
         assert own == {feature.id: whole[feature.id]}
 
 

@@ -22,8 +22,8 @@ from rubricate.reading.numbers import time_unit
 from rubricate.reading.stems import root
 from rubricate.requirement.alternative import STOP_WORDS, Alternative
 from rubricate.requirement.requirement import Requirement
-from rubricate.rows import Contradiction
-from rubricate.rules.reasons import Reason, in_words
+from rubricate.rules.findings import Against
+from rubricate.rules.reasons import Reason
 from rubricate.rules.registry import why_contradicted_in
 
 #: Words of a note speak of a feature's matter if they stand for at least this part of it.
@@ -74,20 +74,20 @@ class ContradictionFinder:
             for profile, own in zip(profiles, names, strict=True)
         ]
 
-    def find(self, note: PlainNote, missing: Sequence[int]) -> Iterator[tuple[int, Contradiction]]:
+    def find(self, note: PlainNote, missing: Sequence[int]) -> Iterator[tuple[int, Against]]:
         """Yield the features among those missing that the note contradicts, by number."""
         strong = note.strength >= LEAST_STRENGTH
         for j in missing:
             asked, named = self._features[j], self._named(j, note)
             each = (self._contradicted(asked, one, note, strong, named) for one in asked.wordings)
             if against := next(filter(None, each), None):
-                yield j, _in_words(*against)
+                yield j, Against(against[0], None, (against[1],))
             elif found := _find_opposite(asked, note):
                 yield j, found
 
     def denied_elsewhere(
         self, j: int, note: PlainNote, spans: Sequence[tuple[int, int]]
-    ) -> Contradiction | None:
+    ) -> Against | None:
         """Return where the words of feature ``j`` are denied, if ``spans`` do not name it surely.
 
         "Bled after the operation, no nosebleeds": a bleeding is no nosebleed.
@@ -112,7 +112,8 @@ class ContradictionFinder:
             return None
         nothing = np.broadcast_to(np.False_, note.strength.shape)
         against = self._contradicted(asked, wording, note, nothing, named)
-        return _in_words(*against) if against is not None and against[1].is_denial else None
+        denied = against is not None and against[1].is_denial
+        return Against(against[0], None, (against[1],)) if against is not None and denied else None
 
     def _named(self, j: int, note: PlainNote) -> dict[int, frozenset[str]]:
         """Return the tokens that surely name words of feature ``j``, with these words."""
@@ -121,9 +122,7 @@ class ContradictionFinder:
             named[t] = named.get(t, frozenset()) | meant
         return named
 
-    def opposite_in(
-        self, j: int, note: PlainNote, group: Sequence[TokenRun]
-    ) -> Contradiction | None:
+    def opposite_in(self, j: int, note: PlainNote, group: Sequence[TokenRun]) -> Against | None:
         """Return words among those found that say that feature ``j`` is not there."""
         asked = self._features[j]
         if not asked.names.opposites:
@@ -176,17 +175,13 @@ class ContradictionFinder:
         return first
 
 
-def _in_words(spans: tuple[tuple[int, int], ...], why: Reason) -> Contradiction:
-    return Contradiction(spans, None, in_words(why))
-
-
 #: Words that say the contrary say nothing of the patient where one of these rules speaks.
 _SAID_OF_OTHERS = ("another person", "not meant", "not now")
 
 
 def _find_opposite(
     asked: AskedMatter, note: PlainNote, within: frozenset[int] | None = None
-) -> Contradiction | None:
+) -> Against | None:
     """Return words that say that a feature is not there without naming it: "afebrile".
 
     All of them are ``within`` some tokens where these are given.
@@ -204,7 +199,7 @@ def _find_opposite(
                 is None
             ):
                 text = read.reading.text[spans[0][0] : spans[-1][1]]
-                return _in_words(spans, Reason("word.opposite", text))
+                return Against(spans, None, (Reason("word.opposite", text),))
     return None
 
 

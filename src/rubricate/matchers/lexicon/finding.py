@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from rubricate.arrays import F32
 from rubricate.lexicon.groups import Lexicon
-from rubricate.matchers.holding import hold_to_values
 from rubricate.matchers.lexicon.contradicting import ContradictionFinder, with_said
 from rubricate.matchers.lexicon.crediting import CreditWords, PlainNote, Signs, default_credit
 from rubricate.matchers.lexicon.model import CaseReader, LexiconModel, ReadNote
-from rubricate.matchers.lexicon.reasons import ReasonWriter
+from rubricate.matchers.lexicon.reasons import Reasons
 from rubricate.matchers.phrases.model import WINDOW
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
-from rubricate.matchers.predictions import Found, NoteFindings
+from rubricate.matchers.predictions import NoteProposals
 from rubricate.matchers.wording.case_model import WordSettings
 from rubricate.matchers.wording.identity import other_identity
 from rubricate.matchers.wording.naming import read_names
@@ -33,9 +32,9 @@ from rubricate.matchers.wording.runs import (
 )
 from rubricate.reading.opposites import PERSONS
 from rubricate.requirement.requirement import Requirement
-from rubricate.rows import Contradiction
 from rubricate.rubric import Rubric
-from rubricate.rules.reasons import Reason, in_words
+from rubricate.rules.findings import Against, Candidate, Proposal
+from rubricate.rules.reasons import Reason
 from rubricate.rules.registry import why_contradicted_in
 
 #: How much the logit of a phrase's precision counts, and the most it may add.
@@ -76,7 +75,7 @@ class CaseFinder:
             learned = None
         self._reader = CaseReader(model.shared.prepare(rubric, lexicon), rubric, learned, settings)
         self._decision = model.decision if learned else model.shared.decision
-        self._rubric, self._features = rubric, [feature.id for feature in rubric]
+        self._features = [feature.id for feature in rubric]
         place = {feature.id: j for j, feature in enumerate(rubric)}
         self._phrases = [p for p in model.phrases if p.feature in place]
         self._feature_of = [place[p.feature] for p in self._phrases]
@@ -94,54 +93,50 @@ class CaseFinder:
         names = [read_names(profile, lexicon) for profile in prepared.profiles]
         self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
         self.credit = CreditWords(prepared.profiles, prepared.words, names)
-        self._reasons = (
-            ReasonWriter(self._reader, self._phrases, self._feature_of) if reasons else None
-        )
+        self._reasons = Reasons(self._reader, self._phrases, self._feature_of) if reasons else None
 
-    def find(self, texts: Sequence[str]) -> Iterator[NoteFindings]:
-        """Yield what is found in each note."""
+    def propose(self, texts: Sequence[str], profile: str = "lexicon") -> Iterator[NoteProposals]:
+        """Yield the proposals for each note, to be decided by a profile if none was learned."""
+        if self._reader.learned is not None:
+            profile = "learned"
         for first in range(0, len(texts), TOGETHER):
             for read in self.read(texts[first : first + TOGETHER]):
-                yield self._find_in(read)
+                yield NoteProposals(self._propose(read), profile)
 
     def read(self, texts: Sequence[str]) -> list[ReadNote]:
         """Read notes as they are read for finding."""
         return self._reader.read(texts)
 
-    def _find_in(self, read: ReadNote) -> NoteFindings:
+    def _propose(self, read: ReadNote) -> dict[str, Proposal]:
         folded = fold_text(read.reading.text)
         above = self.above_cuts(read, self._scanner.scan(folded))
-        found: list[Found] = []
-        contradictions: dict[str, Contradiction] = {}
-        weighed: dict[str, float] = {}
+        found: dict[int, list[Candidate]] = {}
+        contradictions: dict[int, Against] = {}
+        weighed: dict[int, float] = {}
         if len(read.reading):
             runs = self.runs(above, read.reading)
             plain = self.credit.plain(read)
             for j, own_runs in enumerate(runs):
-                own: list[Found] = []
+                own: list[Candidate] = []
                 if not own_runs:
                     against = self._other_identity(j, read)
                 elif self._reader.learned is not None or self._reader.prepared.profiles[j].kind:
                     own, against = self._annotations(j, own_runs, read, above, folded)
                 else:
-                    own, against, weighed[self._features[j]] = self._credited(
-                        j, own_runs, plain, above, folded
-                    )
-                found += own
-                if against is not None and not own:
-                    contradictions[self._features[j]] = against
-            there = {one.feature for one in found}
+                    own, against, weighed[j] = self._credited(j, own_runs, plain, above, folded)
+                if own:
+                    found[j] = own
+                elif against is not None:
+                    contradictions[j] = against
             missing = [
-                j
-                for j, feature in enumerate(self._features)
-                if feature not in there and feature not in contradictions
+                j for j in range(len(self._features)) if j not in found and j not in contradictions
             ]
-            for j, against in self._contradicting.find(plain, missing):
-                contradictions[self._features[j]] = against
-        probabilities = self._presence(above, found, contradictions, weighed)
-        said = NoteFindings(found, probabilities, contradictions)
-        learned = self._reader.learned is not None
-        return said if learned else hold_to_values(self._rubric, read.for_rules, said)
+            contradictions.update(self._contradicting.find(plain, missing))
+        presence = self._presence(above, found, contradictions, weighed)
+        return {
+            feature: Proposal(tuple(found.get(j, ())), presence[j], contradictions.get(j))
+            for j, feature in enumerate(self._features)
+        }
 
     def runs(self, above: F32, reading: NoteColumns) -> list[list[TokenRun]]:
         """Return the runs of each feature above its cut; from the rubric alone also below it."""
@@ -164,7 +159,7 @@ class CaseFinder:
         runs: list[TokenRun],
         note: PlainNote,
         above: F32,
-        credited: Sequence[Found] = (),
+        credited: Sequence[Candidate] = (),
     ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, Reason | None]]:
         """Yield what may be evidence of a feature, its signs, and why it contradicts it.
 
@@ -196,11 +191,11 @@ class CaseFinder:
 
     def _credited(
         self, j: int, runs: list[TokenRun], note: PlainNote, above: F32, folded: str
-    ) -> tuple[list[Found], Contradiction | None, float]:
+    ) -> tuple[list[Candidate], Against | None, float]:
         """Return annotations of what earns credit, words that contradict, and the best logit."""
         profile, read = self._reader.prepared.profiles[j], note.read
-        found: dict[bool, list[Found]] = {True: [], False: []}
-        against: Contradiction | None = None
+        found: dict[bool, list[Candidate]] = {True: [], False: []}
+        against: Against | None = None
         best = -math.inf
         for own, signs, why in self.candidates(j, runs, note, above, found[True]):
             group = tuple(whole_numbers(run, profile, read.reading) for run in own)
@@ -208,7 +203,7 @@ class CaseFinder:
             spans = tuple(_span_of(run, read.reading) for run in group)
             if why is not None:
                 words = with_said(spans, why, read.reading.text)
-                against = against or Contradiction(words, None, in_words(why))
+                against = against or Against(words, None, (why,))
                 continue
             other = self._contradicting.opposite_in(j, note, group)
             if other is not None:
@@ -220,7 +215,7 @@ class CaseFinder:
                 reason = self._reason(j, group, read, folded)
                 mean = _mean_inside(above, j, group)
                 confidence = self._decision.span(mean)
-                found[mean > 0].append(Found(self._features[j], spans, confidence, reason))
+                found[mean > 0].append(Candidate(spans, confidence, reason))
         # What is below the cut counts only where nothing above it earns the credit.
         credited = found[True] or found[False]
         if credited and against is None:
@@ -282,19 +277,19 @@ class CaseFinder:
 
     def _annotations(
         self, j: int, runs: list[TokenRun], read: ReadNote, above: F32, folded: str
-    ) -> tuple[list[Found], Contradiction | None]:
+    ) -> tuple[list[Candidate], Against | None]:
         """Return the annotations of a feature, and the first words that contradict it."""
         profile: Requirement = self._reader.prepared.profiles[j]
         reading = read.reading
         kept: list[TokenRun] = []
-        against: Contradiction | None = None
+        against: Against | None = None
         for run in runs:
             rule = self._struck_out(j, run, read, above)
             if not rule:
                 kept.append(whole_numbers(run, profile, reading))
             elif against is None and rule in RULE_REASONS:
                 against = self._contradiction(j, (_span_of(run, reading),), read, rule)
-        found = []
+        found: list[Candidate] = []
         for group in group_runs(kept, profile, reading):
             spans = tuple(_span_of(run, reading) for run in group)
             if self._dropped and (j, " ".join(folded[a:b] for a, b in spans)) in self._dropped:
@@ -304,22 +299,24 @@ class CaseFinder:
                 why = why_contradicted_in(read.for_rules, profile, spans)
                 if why is not None:
                     words = with_said(spans, why, reading.text)
-                    against = against or Contradiction(words, None, in_words(why))
+                    against = against or Against(words, None, (why,))
                     continue
             confidence = self._decision.span(mean)
             reason = self._reason(j, group, read, folded)
-            found.append(Found(self._features[j], spans, confidence, reason))
+            found.append(Candidate(spans, confidence, reason))
         return found, against
 
-    def _reason(self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str) -> str:
+    def _reason(
+        self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str
+    ) -> tuple[Reason, ...]:
         """Return why words are found for a feature; nothing where nobody reads it."""
-        return "" if self._reasons is None else self._reasons.write(j, group, read, folded)
+        return () if self._reasons is None else self._reasons.of(j, group, read, folded)
 
     def _may_contradict(self, profile: Requirement, mean: float) -> bool:
         """Tell whether the rules against contradictions are asked about a stretch."""
         return not profile.kind and (self._reader.learned is None or mean < INSISTS)
 
-    def _other_identity(self, j: int, read: ReadNote) -> Contradiction | None:
+    def _other_identity(self, j: int, read: ReadNote) -> Against | None:
         """Return where a note gives another age or gender than the feature asks for."""
         profile, reading = self._reader.prepared.profiles[j], read.reading
         token = other_identity(profile, reading) if profile.kind else None
@@ -328,17 +325,16 @@ class CaseFinder:
         number = int(reading.quantity[token]) if profile.kind == "age" else -1
         span = reading.quantities[number].span if number >= 0 else reading.tokens[token].span
         said = span.text(reading.text)
-        why = in_words(Reason("identity.other", said))
-        return Contradiction(((span.start, span.end),), None, why)
+        return Against(((span.start, span.end),), None, (Reason("identity.other", said),))
 
     def _contradiction(
         self, j: int, spans: tuple[tuple[int, int], ...], read: ReadNote, rule: str
-    ) -> Contradiction:
+    ) -> Against:
         """Return the contradiction of a stretch that a rule struck out."""
         profile = self._reader.prepared.profiles[j]
         why = why_contradicted_in(read.for_rules, profile, spans)
         words = with_said(spans, why, read.reading.text)
-        return Contradiction(words, None, in_words(why or RULE_REASONS[rule]))
+        return Against(words, None, (why or RULE_REASONS[rule],))
 
     def _struck_out(self, j: int, run: TokenRun, read: ReadNote, above: F32) -> str:
         """Return the rule that removes a run, or an empty text."""
@@ -361,24 +357,20 @@ class CaseFinder:
     def _presence(
         self,
         above: F32,
-        found: Sequence[Found],
-        contradictions: Mapping[str, Contradiction],
-        weighed: Mapping[str, float],
-    ) -> dict[str, float]:
-        marked = {one.feature for one in found}
+        found: Container[int],
+        contradictions: Container[int],
+        weighed: Mapping[int, float],
+    ) -> list[float]:
         highest = above.max(axis=0, initial=-math.inf).tolist()
-        probabilities = {}
-        for j, feature in enumerate(self._features):
-            if feature in weighed:
-                probability = default_credit().presence(weighed[feature])
+        presence = []
+        for j, own in enumerate(highest):
+            if j in weighed:
+                probability = default_credit().presence(weighed[j])
             else:
                 # Where a rule removed the stretch, the highest logit is no evidence of presence.
-                own = highest[j] if feature in marked else min(highest[j], 0.0)
-                probability = self._decision.presence(own)
-            if feature in contradictions:
-                probability = min(probability, CONTRADICTED)
-            probabilities[feature] = probability
-        return probabilities
+                probability = self._decision.presence(own if j in found else min(own, 0.0))
+            presence.append(min(probability, CONTRADICTED) if j in contradictions else probability)
+        return presence
 
 
 def _span_of(run: TokenRun, reading: NoteColumns) -> tuple[int, int]:

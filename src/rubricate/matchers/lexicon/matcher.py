@@ -19,7 +19,7 @@ from rubricate.lexicon.groups import Lexicon
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.matchers.lexicon.finding import CaseFinder
 from rubricate.matchers.lexicon.model import LearnedCase, LexiconModel, learn_case
-from rubricate.matchers.literal import with_mentions
+from rubricate.matchers.literal import claim_mentions
 from rubricate.matchers.matcher import (
     Parametrised,
     judged_notes,
@@ -41,7 +41,13 @@ from rubricate.matchers.model_files import (
 )
 from rubricate.matchers.phrases.model import CountedPhrase, count_phrases
 from rubricate.matchers.phrases.scanning import fold_text
-from rubricate.matchers.predictions import NoteFindings, in_clean_text, predict_with, read_notes
+from rubricate.matchers.predictions import (
+    NoteFindings,
+    NoteProposals,
+    decide,
+    predict_with,
+    read_notes,
+)
 from rubricate.matchers.wording.case_model import (
     CaseModel,
     WordSettings,
@@ -54,6 +60,8 @@ from rubricate.matchers.wording.logistic import Decision, calibrate, one_blas_th
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature, Rubric
+from rubricate.rules.claims import Item
+from rubricate.rules.findings import Against, Candidate, Claim, ItemFinding, Proposal
 from rubricate.values import write_json
 
 
@@ -154,22 +162,24 @@ class LexiconMatcher(Parametrised):
     def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         """Yield what is found in each note."""
         lexicon, known = self._open_lexicon(), self.model_.cases
+        # What somebody struck from the phrases by hand is not to be found.
+        struck = {phrase.feature for phrase in self.model_.phrases if not phrase.kept}
 
-        def find(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-            return self._find(rubric, [note.text for note in notes], lexicon)
+        def propose(rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteProposals]:
+            if not _has_words(rubric):
+                return (_nothing_in(rubric) for _ in notes)
+            finder = CaseFinder(rubric, self.model_, self._settings, lexicon)
+            return finder.propose([note.text for note in notes])
+
+        def mentions(
+            item: Item, own: Sequence[Candidate], against: Against | None
+        ) -> Iterable[Claim]:
+            return () if item.id in struck else claim_mentions(item, own, against)
 
         with one_blas_thread():
-            # What somebody struck from the phrases by hand is not to be found.
-            struck = {phrase.feature for phrase in self.model_.phrases if not phrase.kept}
-            held = in_clean_text(with_mentions(find, rubric, struck))
-            yield from read_notes(rubric, notes, held, lambda f: f.case in known)
-
-    def _find(
-        self, rubric: Rubric, texts: Sequence[str], lexicon: Lexicon
-    ) -> Iterator[NoteFindings]:
-        if not _has_words(rubric):
-            return (_nothing_in(rubric) for _ in texts)
-        return CaseFinder(rubric, self.model_, self._settings, lexicon).find(texts)
+            yield from read_notes(
+                rubric, notes, propose, lambda one: one.case in known, mentions=mentions
+            )
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files; ``lexicon.jsonl`` may be edited."""
@@ -185,19 +195,29 @@ class LexiconMatcher(Parametrised):
         return matcher
 
 
-def findings_from_rubric(rubric: Rubric, texts: Sequence[str]) -> list[NoteFindings]:
-    """Return what the lexicon finds in texts from the rubric alone, without its reasons.
+def votes_from_rubric(rubric: Rubric, texts: Sequence[str]) -> list[dict[str, ItemFinding]]:
+    """Return the lexicon's decisions on texts from the rubric alone, without its reasons.
+
+    Networks count them as votes beside their own.
 
     >>> from rubricate import Feature
     >>> rubric = Rubric("c", (Feature("1", "c", "Shortness of breath"),))
-    >>> one, other = findings_from_rubric(rubric, ["Pt c/o SOB.", "Knee pain."])
-    >>> one.probabilities["1"] > 0.5 > other.probabilities["1"]
-    True
+    >>> one, other = votes_from_rubric(rubric, ["Pt c/o SOB.", "Knee pain."])
+    >>> one["1"].outcome, other["1"].outcome
+    ('stated', 'not mentioned')
     """
-    if not _has_words(rubric):
-        return [_nothing_in(rubric) for _ in texts]
     with one_blas_thread():
-        return list(_finder_of(rubric.case, rubric.features).find(texts))
+        proposed = propose_from_rubric(rubric, texts, "vote")
+        return [decide(rubric, text, one) for text, one in zip(texts, proposed, strict=True)]
+
+
+def propose_from_rubric(
+    rubric: Rubric, texts: Sequence[str], profile: str = "lexicon"
+) -> Iterator[NoteProposals]:
+    """Yield what the lexicon proposes for texts from the rubric alone, without its reasons."""
+    if not _has_words(rubric):
+        return (_nothing_in(rubric) for _ in texts)
+    return _finder_of(rubric.case, rubric.features).propose(texts, profile)
 
 
 @lru_cache(maxsize=8)
@@ -218,8 +238,8 @@ def _has_words(rubric: Rubric) -> bool:
     return any(one.isalnum() for feature in rubric for one in feature.text)
 
 
-def _nothing_in(rubric: Rubric) -> NoteFindings:
-    return NoteFindings([], {feature.id: 0.0 for feature in rubric}, {})
+def _nothing_in(rubric: Rubric) -> NoteProposals:
+    return NoteProposals({feature.id: Proposal(presence=0.0) for feature in rubric}, "learned")
 
 
 LEXICON_FILE, WORDS_FILE, CASES_FILE, SHARED_FILE = (

@@ -1,4 +1,4 @@
-"""The reasons of what the ``lexicon`` matcher finds, in words."""
+"""The reasons of what the ``lexicon`` matcher finds."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from rubricate.reading.note import read_note
 from rubricate.reading.stems import root
 from rubricate.reading.tokens import find_tokens
 from rubricate.requirement.alternative import STOP_WORDS
+from rubricate.rules.reasons import Reason
 
 #: How many words a reason names.
 N_WORDS = 3
 
 
-class ReasonWriter:
-    """Writes the reasons for what is found in notes of one case.
+class Reasons:
+    """Gives the reasons for what is found in notes of one case.
 
     The stages, from strict to loose: ``exact`` (a phrase as it was marked), ``fuzzy`` (the same
     words misspelt or inflected), ``word set`` (the same words in another order or apart),
@@ -52,15 +53,16 @@ class ReasonWriter:
             if token.kind != "mark"
         )
 
-    def write(self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str) -> str:
-        """Return the reason for the runs of one annotation of feature ``j``."""
+    def of(
+        self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str
+    ) -> tuple[Reason, ...]:
+        """Return the reasons for the runs of one annotation of feature ``j``."""
         tokens = [t for run in group for t in range(run.first, run.end)]
-        rules = self._rules(j, group, read)
-        return "; ".join([self._stage(j, group, tokens, read, folded), *rules])
+        return (self._stage(j, group, tokens, read, folded), *self._rules(j, group, read))
 
     def _stage(
         self, j: int, group: Sequence[TokenRun], tokens: Sequence[int], read: ReadNote, folded: str
-    ) -> str:
+    ) -> Reason:
         reading = read.reading
         text = " ".join(
             folded[reading.tokens[run.first].start : reading.tokens[run.end - 1].end]
@@ -68,28 +70,28 @@ class ReasonWriter:
         )
         phrase = self._exact.get((j, text))
         if phrase is not None:
-            return f'exact: "{phrase}"'
+            return Reason("lexicon.exact", phrase)
         stems = tuple(read.stems[t] for t in tokens if reading.tokens[t].kind != "mark")
         phrase = self._stems.get((j, stems))
         if phrase is not None:
-            return f'fuzzy: "{phrase}"'
+            return Reason("lexicon.fuzzy", phrase)
         phrase = self._sets.get((j, _content(stems)))
         if phrase is not None:
-            return f'word set: "{phrase}"'
+            return Reason("lexicon.word_set", phrase)
         return self._words(j, tokens, read)
 
-    def _words(self, j: int, tokens: Sequence[int], read: ReadNote) -> str:
+    def _words(self, j: int, tokens: Sequence[int], read: ReadNote) -> Reason:
         learned = self._reader.learned
         profile = self._reader.prepared.profiles[j]
         from_rubric = self._reader.settings.trust * float(read.rubric_logits[tokens, j].mean())
         if learned is None or read.placed is None:
-            return f"rubric: {self._rubric_words(j, tokens, read)}"
+            return Reason("lexicon.rubric", self._rubric_words(j, tokens, read))
         placed = read.placed[tokens]
         weights = learned.model.weights[:, j] * learned.model.values
         keys, at = np.unique(placed, return_inverse=True)
         total = np.bincount(at.ravel(), minlength=len(keys)) * weights[keys] / len(tokens)
         if profile.kind or from_rubric > float(total.sum()):
-            return f"rubric: {self._rubric_words(j, tokens, read)}"
+            return Reason("lexicon.rubric", self._rubric_words(j, tokens, read))
         best = keys[np.argsort(-total)][:N_WORDS]
         said = []
         for column in best.tolist():
@@ -97,7 +99,7 @@ class ReasonWriter:
                 place, what = describe_key(int(learned.model.columns[column]), learned.model.words)
                 shown = f'"{what}"' if place == "word" else f'{place} "{what}"'
                 said.append(f"{shown} {weights[column]:+.2f}")
-        return "words: " + (", ".join(said) or "none alone")
+        return Reason("lexicon.words", ", ".join(said) or "none alone")
 
     def _rubric_words(self, j: int, tokens: Sequence[int], read: ReadNote) -> str:
         """Return which rubric words the tokens stand for."""
@@ -118,27 +120,28 @@ class ReasonWriter:
                 said.append(f'"{form}"' if word == read.stems[t] else f'"{form}" for "{word}"')
         return ", ".join(dict.fromkeys(said)) or "words near the rubric's"
 
-    def _rules(self, j: int, group: Sequence[TokenRun], read: ReadNote) -> list[str]:
+    def _rules(self, j: int, group: Sequence[TokenRun], read: ReadNote) -> list[Reason]:
         profile = self._reader.prepared.profiles[j]
         reading = read.reading
         tokens = [t for run in group for t in range(run.first, run.end)]
-        rules = []
+        rules: list[Reason] = []
         if any(one.asks_denial for one in profile.alternatives):
             scopes = {int(reading.scope[t]) for t in tokens} | {int(reading.cue[t]) for t in tokens}
             cues = sorted(
                 {reading.negations[i].cue_span.text(reading.text).lower() for i in scopes if i >= 0}
             )
-            rules += [f'denied by "{cue}"' for cue in cues]
+            rules += [Reason("lexicon.denied", cue) for cue in cues]
         if any(right_numbers(run, profile, reading) for run in group):
-            rules.append("number agrees")
+            rules.append(Reason("lexicon.number"))
         if any(one.family for one in profile.alternatives) and reading.family[tokens[0]]:
-            rules.append("about a relative")
+            rules.append(Reason("lexicon.relative"))
         last = reading.tokens[tokens[-1]].start
         # Only mentioned, never decided by: what a patient had is often exactly what the rubric asks
         # for, and a rule against it would remove right findings.
-        rules += [f'past: "{cue}"' for cue in scopes_at(read_note(reading.text), "past", last)]
+        past = scopes_at(read_note(reading.text), "past", last)
+        rules += [Reason("lexicon.past", cue) for cue in past]
         if profile.kind:
-            rules.append("first mention")
+            rules.append(Reason("lexicon.first"))
         return rules
 
 

@@ -28,7 +28,7 @@ from rubricate.matchers.phrases.model import (
     weigh_phrases,
 )
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text
-from rubricate.matchers.predictions import NoteFindings, predict_with, read_notes
+from rubricate.matchers.predictions import NoteFindings, NoteProposals, predict_with, read_notes
 from rubricate.progress import Progress, silent, watched
 from rubricate.rubric import Feature, Rubric
 
@@ -129,17 +129,17 @@ class PhraseMatcher(Parametrised):
 
     def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         """Yield what the phrases mark in each note."""
-        return read_notes(rubric, notes, self._find)
+        return read_notes(rubric, notes, self._propose, cleaned=False)
 
     def _scanner(self, phrases: Sequence[tuple[str, ...]]) -> Scanner:
         return PhraseScanner(phrases, window=self.window)
 
-    def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+    def _propose(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteProposals]:
         phrases = self.model_.of_rubric(rubric)
         scanner = self._scanner([phrase.fragments for phrase in phrases])
         reader = HitReader(phrases, self.name)
         for note in notes:
-            yield reader.findings(scanner.scan(fold_text(note.text)))
+            yield reader.proposals(scanner.scan(fold_text(note.text)))
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as a folder of readable files."""

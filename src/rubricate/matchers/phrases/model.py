@@ -21,9 +21,11 @@ from rubricate.matchers.model_files import (
     write_lines,
 )
 from rubricate.matchers.phrases.scanning import Hit, PhraseScanner, fold_text, keep_best
-from rubricate.matchers.predictions import Found, NoteFindings
+from rubricate.matchers.predictions import NoteProposals
 from rubricate.progress import Progress, watched
 from rubricate.rubric import Rubric
+from rubricate.rules.findings import Candidate, Proposal
+from rubricate.rules.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,25 +206,24 @@ class HitReader:
         self._phrases = phrases
         self._stage = stage
         self._features = [phrase.feature for phrase in phrases]
-        self._known: dict[tuple[int, int], tuple[float, str]] = {}
+        self._known: dict[tuple[int, int], tuple[float, tuple[Reason, ...]]] = {}
 
-    def findings(self, hits: Iterable[Hit]) -> NoteFindings:
-        """Return the findings of one note: the best of overlapping hits of each feature."""
+    def proposals(self, hits: Iterable[Hit]) -> NoteProposals:
+        """Return the proposals for one note: the best of overlapping hits of each feature."""
         by_feature: dict[str, list[Hit]] = {}
         for hit in hits:
             by_feature.setdefault(self._features[hit[0]], []).append(hit)
-        found: list[Found] = []
-        probabilities: dict[str, float] = {}
+        items: dict[str, Proposal] = {}
         for feature, own in by_feature.items():
-            highest = 0.0
-            for number, spans, distance in keep_best(own):
-                confidence, reason = self._said(number, distance)
-                found.append(Found(feature, spans, confidence, reason))
-                highest = max(highest, confidence)
-            probabilities[feature] = highest
-        return NoteFindings(found, probabilities)
+            found = [
+                Candidate(spans, *self._said(number, distance))
+                for number, spans, distance in keep_best(own)
+            ]
+            highest = max((one.confidence for one in found), default=0.0)
+            items[feature] = Proposal(tuple(found), max(highest, 0.0))
+        return NoteProposals(items, "phrases")
 
-    def _said(self, number: int, distance: int) -> tuple[float, str]:
+    def _said(self, number: int, distance: int) -> tuple[float, tuple[Reason, ...]]:
         known = self._known.get((number, distance))
         if known is None:
             phrase = self._phrases[number]
@@ -233,18 +234,20 @@ class HitReader:
         return known
 
 
-def describe_hit(stage: str, phrase: LearnedPhrase, distance: int) -> str:
-    """Return the reason for a hit.
+def describe_hit(stage: str, phrase: LearnedPhrase, distance: int) -> tuple[Reason, ...]:
+    """Return the reasons for a hit.
 
-    >>> describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 1)
+    >>> from rubricate.rules.reasons import in_words
+    >>> in_words(*describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 1))
     'fuzzy: "three weeks"; 1 edit'
-    >>> describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 0)
+    >>> in_words(*describe_hit("fuzzy", LearnedPhrase("3", ("three weeks",)), 0))
     'exact: "three weeks"'
     """
-    made = "" if phrase.source == "training" else f"; from {phrase.source}"
-    if distance == 0:
-        return f'{stage if made else "exact"}: "{phrase.text}"{made}'
-    return f'{stage}: "{phrase.text}"; {distance} edit{"s" if distance > 1 else ""}{made}'
+    given = phrase.source != "training"
+    found = Reason("phrase.found", phrase.text, stage if given or distance else "exact")
+    edits = [Reason("phrase.edits" if distance > 1 else "phrase.edit", str(distance))]
+    source = [Reason("phrase.source", phrase.source)] if given else []
+    return (found, *(edits if distance else ()), *source)
 
 
 def save_phrases(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, Self
 
@@ -14,7 +14,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
 from rubricate.formats.encoding import read_json
-from rubricate.matchers.literal import with_mentions
+from rubricate.matchers.literal import claim_mentions
 from rubricate.matchers.matcher import Parametrised
 from rubricate.matchers.model_files import (
     HEADER_FILE,
@@ -25,9 +25,9 @@ from rubricate.matchers.model_files import (
     write_header,
 )
 from rubricate.matchers.predictions import (
-    Found,
     NoteFindings,
-    in_clean_text,
+    NoteProposals,
+    decide,
     predict_with,
     read_notes,
 )
@@ -37,6 +37,8 @@ from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
 from rubricate.rubric import Feature, Rubric
+from rubricate.rules.adjudicate import FINAL
+from rubricate.rules.findings import Candidate, ItemFinding, Proposal
 from rubricate.spans import any_overlap
 from rubricate.values import write_json
 
@@ -119,8 +121,8 @@ class CascadeMatcher(Parametrised):
 
     def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         """Yield what the two networks find in each note."""
-        find = in_clean_text(with_mentions(self._find, rubric))
-        return read_notes(rubric, notes, find, self._networks()[0].knows)
+        knows = self._networks()[0].knows
+        return read_notes(rubric, notes, self._propose, knows, mentions=claim_mentions)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write both networks into sub-folders."""
@@ -171,16 +173,20 @@ class CascadeMatcher(Parametrised):
             network.features_per_pass = self.features_per_pass
         return self.networks_
 
-    def _find(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
+    def _propose(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteProposals]:
         first, second = self._networks()
         for note, heard in zip(notes, first.readings(rubric, notes), strict=True):
-            found = first.decided(rubric, note.text, heard, LEAST)
+            proposed = first.proposed(rubric, note.text, heard, LEAST)
+            found = decide(rubric, note.text, proposed, before=FINAL)
+            items = dict(proposed.items)
             for doubts in self._doubts(rubric, found, heard):
                 again = second.read_again(rubric, note.text, doubts.again, heard.votes, LEAST)
-                found = _merged(found, again, rubric, doubts)
-            yield found
+                _merge(items, again.items, rubric, doubts)
+            yield NoteProposals(items, proposed.profile)
 
-    def _doubts(self, rubric: Rubric, found: NoteFindings, heard: HeardNote) -> list[_Doubts]:
+    def _doubts(
+        self, rubric: Rubric, found: Mapping[str, ItemFinding], heard: HeardNote
+    ) -> list[_Doubts]:
         """Return what is to be read again: together, or with one feature per pass each alone.
 
         Which words belong to a feature is found better beside others that might have them; alone
@@ -192,11 +198,11 @@ class CascadeMatcher(Parametrised):
         opinion, _ = self._networks()[0].opinions(heard)[0]
         chance = np.minimum(opinion.inside, 1 - opinion.inside)
         expected = chance @ (pieces.end - pieces.start)
-        marked = {one.feature for one in found.found}
+        marked = {feature for feature, one in found.items() if one.evidence}
         presence: dict[int, bool] = {}
         places: dict[int, Bools] = {}
         for k, feature in enumerate(rubric):
-            unsure = self.low < found.probabilities[feature.id] < self.high
+            unsure = self.low < (found[feature.id].probability or 0.0) < self.high
             ends = feature.id in marked and expected[k] >= self.wrong
             if not unsure and not ends:
                 continue
@@ -211,8 +217,7 @@ class CascadeMatcher(Parametrised):
         groups = [[k] for k in presence] if alone else [list(presence)]
         doubts = []
         for group in filter(None, groups):
-            ids = {rubric.features[k].id for k in group}
-            own = [mark for mark in found.found if mark.feature in ids]
+            own = [mark for k in group for mark in found[rubric.features[k].id].evidence]
             parts = _parts(pieces, np.any([places[k] for k in group], axis=0), own)
             there = pieces.touched(parts)
             shown = [not alone and row.either[there].max(initial=0.0) >= BESIDE for row in rows]
@@ -228,7 +233,7 @@ class _Doubts(NamedTuple):
     again: Again
 
 
-def _parts(pieces: Pieces, seen: Bools, marks: Sequence[Found]) -> list[tuple[int, int]]:
+def _parts(pieces: Pieces, seen: Bools, marks: Sequence[Candidate]) -> list[tuple[int, int]]:
     """Return the characters around some pieces, with the whole of every mark that begins there."""
     near = np.zeros(len(pieces), bool)
     for place in np.flatnonzero(seen):
@@ -244,30 +249,27 @@ def _hashes(folder: Path) -> dict[str, str]:
     return {name: file_hash(folder / name / HEADER_FILE) for name in (FIRST, SECOND)}
 
 
-def _merged(
-    first: NoteFindings, again: NoteFindings, rubric: Rubric, doubts: _Doubts
-) -> NoteFindings:
-    """Return what the first network found, with the second's word on what it read again.
+def _merge(
+    items: dict[str, Proposal],
+    again: Mapping[str, Proposal],
+    rubric: Rubric,
+    doubts: _Doubts,
+) -> None:
+    """Put the second network's word on what it read again in the place of the first's.
 
     Marks of the first stay outside of what was read, unless the feature itself was in doubt and
     the second does not find it.
     """
-    unsure = {rubric.features[k].id: one for k, one in doubts.presence.items()}
-    anew: dict[str, list[tuple[int, int]]] = {feature: [] for feature in unsure}
-    for one in again.found:
-        anew[one.feature] += one.spans
-    kept, probabilities = [], {**first.probabilities, **again.probabilities}
-    for mark in first.found:
-        feature = mark.feature
-        if feature not in unsure:
-            kept.append(mark)
-        elif (anew[feature] or not unsure[feature]) and not any_overlap(
-            mark.spans, [*doubts.again.parts, *anew[feature]]
-        ):
-            kept.append(mark)
-            probabilities[feature] = max(first.probabilities[feature], again.probabilities[feature])
-    found = [*kept, *again.found]
-    stated = {one.feature for one in found}
-    said = {k: v for k, v in first.contradictions.items() if k not in unsure}
-    said |= again.contradictions
-    return NoteFindings(found, probabilities, {k: v for k, v in said.items() if k not in stated})
+    for k, unsure in doubts.presence.items():
+        feature = rubric.features[k].id
+        first, second = items[feature], again[feature]
+        anew = [span for one in second.candidates for span in one.spans]
+        read = [*doubts.again.parts, *anew]
+        kept = tuple(
+            one
+            for one in first.candidates
+            if (anew or not unsure) and not any_overlap(one.spans, read)
+        )
+        chances = [second.presence or 0.0, (first.presence or 0.0) if kept else 0.0]
+        found = (*kept, *second.candidates)
+        items[feature] = Proposal(found, max(chances), None if found else second.against)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F32, F64, I32, I64, Bools
-from rubricate.matchers.lexicon.matcher import findings_from_rubric
+from rubricate.matchers.lexicon.matcher import votes_from_rubric
 from rubricate.neural.encoder.inference import RowScores
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.rubric import Rubric
@@ -210,12 +210,11 @@ def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> list[Votes]:
     if not worded:
         return [Votes(np.zeros(len(rubric)), [[] for _ in rubric]) for _ in texts]
     out = []
-    for found in findings_from_rubric(Rubric(rubric.case, worded), texts):
-        logits = logit([found.probabilities.get(feature.id, 0.5) for feature in rubric])
-        spans: dict[str, list[tuple[int, int]]] = {feature.id: [] for feature in rubric}
-        for one in found.found:
-            spans[one.feature] += one.spans
-        out.append(Votes(np.clip(logits, SURE_OF_NO, SURE_OF_YES), list(spans.values())))
+    for said in votes_from_rubric(Rubric(rubric.case, worded), texts):
+        own = [said.get(feature.id) for feature in rubric]
+        chances = [0.5 if x is None or x.probability is None else x.probability for x in own]
+        spans = [[span for x in one.evidence for span in x.spans] if one else [] for one in own]
+        out.append(Votes(np.clip(logit(chances), SURE_OF_NO, SURE_OF_YES), spans))
     return out
 
 

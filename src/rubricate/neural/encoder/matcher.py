@@ -18,8 +18,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.display import shown_chance
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.files import whole_output
-from rubricate.matchers.holding import hold_to_values
-from rubricate.matchers.literal import with_mentions
+from rubricate.matchers.literal import claim_mentions
 from rubricate.matchers.matcher import Parametrised, judged_notes, learning_annotator
 from rubricate.matchers.model_files import (
     MODEL,
@@ -30,9 +29,8 @@ from rubricate.matchers.model_files import (
     write_header,
 )
 from rubricate.matchers.predictions import (
-    Found,
     NoteFindings,
-    in_clean_text,
+    NoteProposals,
     predict_with,
     read_notes,
 )
@@ -72,10 +70,10 @@ from rubricate.neural.recipe import read_encoder_recipe
 from rubricate.progress import Progress, silent
 from rubricate.reading.note import read_note
 from rubricate.requirement.requirement import read_requirement
-from rubricate.rows import Contradiction
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.explained import explain_contradiction
-from rubricate.rules.reasons import in_words
+from rubricate.rules.findings import Against, Candidate, Proposal
+from rubricate.rules.reasons import Reason
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64
@@ -176,8 +174,7 @@ class EncoderMatcher(Parametrised):
 
     def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         """Yield what the network finds in each note."""
-        find = in_clean_text(with_mentions(self.findings, rubric))
-        return read_notes(rubric, notes, find, self.knows)
+        return read_notes(rubric, notes, self._propose, self.knows, mentions=claim_mentions)
 
     def knows(self, feature: Feature) -> bool:
         """Tell whether the network was fitted to notes with this feature, in this wording."""
@@ -299,10 +296,9 @@ class EncoderMatcher(Parametrised):
             raise InputError(f"features_per_pass is {asked!r}; need 'all' or a number from 1 up")
         return asked
 
-    def findings(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
-        """Yield what the network finds in each note."""
+    def _propose(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteProposals]:
         for note, heard in zip(notes, self.readings(rubric, notes), strict=True):
-            yield self.decided(rubric, note.text, heard)
+            yield self.proposed(rubric, note.text, heard)
 
     def readings(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[HeardNote]:
         """Yield what is said of each note, before anything is decided."""
@@ -314,8 +310,8 @@ class EncoderMatcher(Parametrised):
 
     def read_again(
         self, rubric: Rubric, text: str, again: Again, votes: Votes | None, least: float = 0.0
-    ) -> NoteFindings:
-        """Return what is found of some features in parts of a note, with the lexicon's votes."""
+    ) -> NoteProposals:
+        """Return the proposals for some features in parts of a note, with the lexicon's votes."""
         features = again.features
         both = tuple(rubric.features[k] for k in (*features, *again.beside))
         asked = Rubric(rubric.case, both[: len(features)])
@@ -323,7 +319,7 @@ class EncoderMatcher(Parametrised):
         said = [(p[0], rows[0][: len(features)]) for p, rows in read]
         # The lexicon weighs the features of a rubric against each other: it sees all of them.
         (vote,) = self._votes(rubric, [text]) if votes is None or not self._hears else [votes]
-        return self.decided(asked, text, HeardNote(said, vote and vote.of(features)), least)
+        return self.proposed(asked, text, HeardNote(said, vote and vote.of(features)), least)
 
     @property
     def _hears(self) -> bool:
@@ -348,47 +344,42 @@ class EncoderMatcher(Parametrised):
             for member, (pieces, rows) in zip(self.members_, heard.said, strict=True)
         ]
 
-    def decided(
+    def proposed(
         self, rubric: Rubric, text: str, heard: HeardNote, least: float = 0.0
-    ) -> NoteFindings:
-        """Return what is found in a note by what is said of it, if as probable as ``least``."""
-        found: list[Found] = []
+    ) -> NoteProposals:
+        """Return the proposals for a note by what is said of it, if as probable as ``least``."""
         chances, decoded = self._decoded([feature.id for feature in rubric], text, heard)
         decoded = [runs if p >= least else [] for p, runs in zip(chances, decoded, strict=True)]
-        probabilities = {f.id: chance for f, chance in zip(rubric, chances, strict=True)}
         if self.whole_words:
             decoded = [whole_words(text, runs) for runs in decoded]
         several = any(len(runs) > 1 for runs in decoded)
         negations = read_note(text).negations if several else ()
-        for feature, runs in zip(rubric, decoded, strict=True):
-            joined = join_fragments(text, runs, negations)
-            chance = shown_chance(probabilities[feature.id])
-            for spans, confidence in joined:
-                reason = f"network: these words {shown_chance(confidence)}, feature {chance}"
-                found.append(Found(feature.id, spans, confidence, reason))
-        against = self._contradicted(rubric, text, heard.said, [not runs for runs in decoded])
-        return hold_to_values(rubric, read_note(text), NoteFindings(found, probabilities, against))
+        items: dict[str, Proposal] = {}
+        for k, (feature, runs) in enumerate(zip(rubric, decoded, strict=True)):
+            chance = shown_chance(chances[k])
+            own = [
+                Candidate(spans, sure, (Reason("network.words", shown_chance(sure), chance),))
+                for spans, sure in join_fragments(text, runs, negations)
+            ]
+            against = None if runs else self._contradiction(k, feature, text, heard.said)
+            items[feature.id] = Proposal(tuple(own), chances[k], against)
+        return NoteProposals(items, "network")
 
-    def _contradicted(
+    def _contradiction(
         self,
-        rubric: Rubric,
+        k: int,
+        feature: Feature,
         text: str,
         said: Sequence[tuple[Pieces, Sequence[RowScores]]],
-        absent: Sequence[bool],
-    ) -> dict[str, Contradiction]:
-        """Return what contradicts each feature that was not found."""
+    ) -> Against | None:
+        """Return what contradicts a feature that was not found, where that is probable enough."""
         weights = [member.weight for member in self.members_]
-        at = self.settings_.contradiction
-        found = {}
-        for k, feature in enumerate(rubric):
-            chance = np.average([rows[k].contradiction for _, rows in said], weights=weights)
-            if not absent[k] or chance < at:
-                continue
-            spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
-            why = explain_contradiction(read_requirement(feature.text), read_note(text), spans)
-            words = "" if why is None else in_words(why)
-            found[feature.id] = Contradiction(spans, float(chance), words)
-        return found
+        chance = np.average([rows[k].contradiction for _, rows in said], weights=weights)
+        if chance < self.settings_.contradiction:
+            return None
+        spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
+        why = explain_contradiction(read_requirement(feature.text), read_note(text), spans)
+        return Against(spans, float(chance), () if why is None else (why,))
 
     def _decoded(
         self,

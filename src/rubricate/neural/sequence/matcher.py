@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -33,7 +34,13 @@ from rubricate.matchers.model_files import (
     with_parameters,
     write_header,
 )
-from rubricate.matchers.predictions import Found, NoteFindings, predict_with, read_notes
+from rubricate.matchers.predictions import (
+    Found,
+    NoteFindings,
+    predict_with,
+    propose_found,
+    read_notes,
+)
 from rubricate.neural.sequence.states import (
     Chain,
     Context,
@@ -344,7 +351,8 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
         finder = SequenceFinder(
             model.scheme, model.chain, model.emit, self.tokens, self.context, self.name, bonus
         )
-        return lambda rubric, notes: read_notes(rubric, notes, finder.find)
+        propose = partial(propose_found, finder.find)
+        return lambda rubric, notes: read_notes(rubric, notes, propose, cleaned=False)
 
     def _predict(self, corpus: Corpus, bonus: float) -> Corpus:
         return predict_with(corpus, self.name, self._reader(bonus))
