@@ -21,7 +21,14 @@ from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
-from rubricate.errors import LONGEST_SHOWN, ArgumentError, InputError, RubricateError, nearest
+from rubricate.errors import (
+    LONGEST_SHOWN,
+    ArgumentError,
+    Fault,
+    InputError,
+    RubricateError,
+    nearest,
+)
 from rubricate.outputs import Kind, check_output, tell_replaced
 
 #: The file in a folder whose lock says that a process is at work there.
@@ -441,7 +448,9 @@ def missing_path(path: Path, *more: str) -> ArgumentError:
     >>> print(missing_path(Path("open-note"), "open-notes"))
     open-note: no such file or folder; did you mean 'open-notes'?
     """
-    return ArgumentError(f"{shown_path(path)}: no such file or folder{near_paths(path, *more)}")
+    shown, said = shown_path(path), f"no such file or folder{near_paths(path, *more)}"
+    # A path that is not shown as it is may be a text that somebody gave in its place.
+    return ArgumentError([Fault(said, path) if shown == str(path) else Fault(f"{shown}: {said}")])
 
 
 def shown_path(path: Path) -> str:

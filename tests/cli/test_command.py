@@ -241,6 +241,8 @@ def test_errors_are_json_where_that_is_asked_for(folder: Path) -> None:
             assert error["faults"][0]["unit"] == "line"
         if code == "output-exists":
             assert error["path"] == "other.csv"
+        if "nowhere.csv" in words:
+            assert error["path"] == "nowhere.csv"
 
 
 def coloured(tmp_path: Path, **environment: str) -> bytes:
