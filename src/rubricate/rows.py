@@ -1,4 +1,4 @@
-"""The columnar form of annotations: one row per (note, annotator, feature) that somebody judged.
+"""Annotations as columns: one row per (note, annotator, feature) that was judged.
 
 A row says "this annotator looked for this feature in this note". What was found hangs below it:
 row → annotations → spans, as three levels of offsets into flat arrays, so half a million rows

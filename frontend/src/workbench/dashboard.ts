@@ -104,7 +104,7 @@ function showTools(now: Progress): void {
       wanted === "paused" ? "Pause the project" : "Go on"),
     el("a", { class: "button", href: `/api/v1/projects/${project}/export?format=zip` }, "Download everything"),
     el("a", { class: "button", href: `/p/${project}/people` }, "People and notes"),
-    el("a", { class: "button", href: `/p/${project}/audit` }, "Record"));
+    el("a", { class: "button", href: `/p/${project}/audit` }, "Audit log"));
 }
 
 async function showAgreement(): Promise<void> {

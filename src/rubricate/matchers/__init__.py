@@ -1,4 +1,4 @@
-"""Matchers learn from annotated notes and find, in notes with a rubric, spans with reasons."""
+"""Matchers: they find spans with reasons in notes, and learn from annotated notes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Claims of rules about the words found for a feature and the note they stand in."""
+"""Rules: claims about the words found for a feature, and about their note."""
