@@ -81,7 +81,7 @@ def design_study(rng: np.random.Generator, patients: int, right: float, seed: in
         notes = DesignNotes(
             cells, np.ones(len(cells)), np.ones(len(cells), dtype=np.bool_), True, clusters
         )
-        one = design_posterior(notes, Resampling(seed=seed)).precision
+        one = design_posterior(notes, Resampling(seed=seed))["precision"]
         found.append((one.low, one.high))
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -19,7 +19,6 @@ import numpy.typing as npt
 from rubricate.evaluation.counts import PRESENCE, CountTable, RowKeys
 from rubricate.evaluation.design import (
     DesignNotes,
-    WeightedMeasures,
     design_posterior,
     table_rates,
 )
@@ -341,11 +340,10 @@ def rate_rows(studies: int) -> None:
             )
             notes = DesignNotes(counts, weights, sides, True)
             measured = design_posterior(notes, Resampling(seed=study), finite=finite)
-            for i, field in enumerate(fields(measured)):
-                one = getattr(measured, field.name)
+            for i, one in enumerate(measured.values()):
                 limits[study, i] = one.low, one.high
-        for i, field in enumerate(fields(WeightedMeasures)):
-            setting = f"{field.name}, {drawn} + {drawn} notes, f {frequency}"
+        for i, name in enumerate(measured):
+            setting = f"{name}, {drawn} + {drawn} notes, f {frequency}"
             report(setting, "design posterior", (limits[:, i, 0], limits[:, i, 1]), truth[i])
 
 

@@ -52,7 +52,7 @@ def coverage(share: float, each: int, studies: int) -> dict[str, tuple[float, fl
         plain = DesignNotes(notes.cells, np.ones(2 * each), notes.sides)
         found, flat = (design_posterior(one, Resampling(seed=seed)) for one in (notes, plain))
         for name, true in truth.items():
-            one, other = getattr(found, name), getattr(flat, name)
+            one, other = found[name], flat[name]
             covered = one.low <= true <= one.high, other.low <= true <= other.high
             totals[name] += covered[0], one.width, covered[1]
     return {

@@ -14,7 +14,7 @@ import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import InputError, UnknownNameError
-from rubricate.evaluation import Coverage, Evaluation, Matching, evaluate
+from rubricate.evaluation import CountTable, Coverage, Evaluation, Matching, evaluate
 from rubricate.evaluation.agreement import Agreement, agree
 from rubricate.evaluation.design import SampleDesign, clusters_of
 from rubricate.evaluation.evaluation import add_intervals
@@ -171,7 +171,7 @@ def run_trials(
         parts.setdefault((split.group, trial.name), []).append(found)
     clusters = clusters_of(corpus, cluster) if cluster else None
     measured = {
-        key: add_intervals(_together(found), settings, design=SampleDesign(clusters=clusters))
+        key: add_intervals(_together(found, own), settings, design=SampleDesign(clusters=clusters))
         for key, found in parts.items()
     }
     items = corpus.rows.note.astype(np.int64) * len(corpus.features) + corpus.rows.feature
@@ -227,11 +227,26 @@ def _key(train: Corpus, test: Corpus, trial: Trial) -> str:
     return f"{trial.matcher}-{digest.hexdigest()[:20]}"
 
 
-def _together(parts: Sequence[Evaluation]) -> Evaluation:
-    """Sum the evaluations of several splits; a note tested twice is still one note."""
+def _together(parts: Sequence[Evaluation], corpus: Corpus) -> Evaluation:
+    """Sum the evaluations of several splits; a note tested twice is still one note.
+
+    Rows stand in the order of the corpus, so that intervals are those that `evaluate` gives.
+    """
     whole = parts[0]
     for part in parts[1:]:
         whole = whole + part
-    notes = len(whole.characters.by("note"))
-    coverage = Coverage(n_notes=notes, n_rows=len(whole.characters))
-    return replace(whole, coverage=coverage)
+    keys = whole.characters.keys
+    place = np.array([corpus.note_index[note] for note in keys.notes], dtype=np.int64)
+    order = np.lexsort((keys.feature, place[keys.note]))
+    sorted_keys = replace(
+        keys.take(order), note=place[keys.note[order]], notes=tuple(n.id for n in corpus.notes)
+    )
+    return replace(
+        whole,
+        coverage=Coverage(n_notes=len(sorted_keys.groups("note")[0]), n_rows=len(sorted_keys)),
+        tables={
+            key: CountTable(table.measure, sorted_keys, table.values[order])
+            for key, table in whole.tables.items()
+        },
+        probability=None if whole.probability is None else whole.probability[order],
+    )

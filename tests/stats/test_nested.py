@@ -80,12 +80,31 @@ def test_correlated_features_widen_the_overall_interval() -> None:
 def test_levels_add_up() -> None:
     options = Resampling(keep_replicates=True, resamples=50)
     levels = bootstrap_levels(COUNTS, LAYOUT, lambda sums: sums, options)
-    overall, strata, groups = (
-        level.replicates for level in (levels.overall, levels.strata, levels.groups)
-    )
-    assert overall is not None and strata is not None and groups is not None
-    assert np.allclose(strata.sum(axis=1), overall)
+    strata, groups = levels.strata.replicates, levels.groups.replicates
+    assert strata is not None and groups is not None
+    assert np.allclose(levels.strata.estimate.sum(axis=0), levels.overall.estimate)
     assert np.allclose(groups[:, :3].sum(axis=1), strata[:, 0])
+
+
+def test_a_value_has_the_interval_that_it_has_alone() -> None:
+    options = Resampling(resamples=50)
+    levels = bootstrap_levels(COUNTS, LAYOUT, precision_recall_f1, options)
+    unit, group, stratum = (np.asarray(one) for one in (LAYOUT.unit, LAYOUT.group, LAYOUT.stratum))
+    for labels, found, of in (
+        (levels.group_labels, levels.groups, group),
+        (levels.stratum_labels, levels.strata, stratum),
+    ):
+        for i, label in enumerate(labels):
+            own = of == label
+            alone = bootstrap_levels(
+                COUNTS[own],
+                Layout(unit[own], group[own], stratum[own]),
+                precision_recall_f1,
+                options,
+            )
+            for name in ("low", "high"):
+                here, there = getattr(found, name)[i], getattr(alone.overall, name)
+                assert here == pytest.approx(there, nan_ok=True)
 
 
 def test_several_rows_of_one_note_and_feature_are_added() -> None:

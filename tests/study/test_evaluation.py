@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from rubricate import read_corpus, write_corpus
 from rubricate.errors import InputError
+from rubricate.evaluation.agreement import pair_evaluation
 from rubricate.evaluation.design import SampleDesign
 from rubricate.stats import Estimate, Resampling
-from rubricate.study import measuring
 from rubricate.study.collection import collect_study
 from rubricate.study.decisions import curate_study
 from rubricate.study.evaluation import (
@@ -19,6 +19,7 @@ from rubricate.study.evaluation import (
     weigh_agreement,
     width_met,
 )
+from rubricate.study.measuring import by_variable
 from rubricate.study.population import read_population
 from rubricate.study.record import Study
 from rubricate.study.report import report_study
@@ -54,16 +55,18 @@ def test_values_are_those_of_the_population(curated: Study) -> None:
 
 def test_agreement_is_weighted_where_notes_were_drawn_unevenly(curated: Study) -> None:
     path = curated.output("sample", "notes.jsonl")
-    agreement = measuring.pair_evaluation(curated.corpus("collect", "annotations.jsonl"))
+    paired = pair_evaluation(curated.corpus("collect", "annotations.jsonl"))
     design, (_, variables) = SampleDesign.of_sample(read_corpus(path)), read_population(curated)
     smoking = next(one for one in variables if one.name == "smoking")
+    agreement = by_variable(paired, [smoking])
     even = replace(design, weights=dict.fromkeys(design.weights, 2.0))
     assert weigh_agreement(agreement, smoking, even, Resampling(99)) is None
     uneven = replace(design, weights={
         note: 9.0 if positive else 1.0 for note, positive in design.sides.items()
     })  # fmt: skip
     found = weigh_agreement(agreement, smoking, uneven, Resampling(99))
-    ids, cells = measuring.variable_presence(agreement.presence, smoking)
+    by_note = agreement.presence.by("note")
+    ids, cells = by_note.ids, by_note.values
     weights = np.array([uneven.weights[i] for i in ids])
     a, b, c, d = (cells * weights[:, None]).sum(axis=0)
     assert found["presence_f1"]["value"] == pytest.approx(2 * a / (2 * a + b + c))

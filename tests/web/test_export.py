@@ -112,8 +112,15 @@ def test_the_archive_holds_what_commands_read(
     assert agreement["presence_f1"]["value"] == 1.0
     assert agreement["characters_f1"]["value"] < 1.0
     own = tmp_path / "out" / "annotations.jsonl"
-    between = run("agree", own, "--resamples", 100)
+    between = run("agree", own)
     assert [one["id"] for one in between["annotators"]] == ["ann", "bob"]
+    # the dashboard and the command say the same of the same figure, with the same interval
+    shown = [(agreement, between["overall"])]
+    shown += [(one, between["features"][one["feature"]]) for one in agreement["features"]]
+    for live, printed in shown:
+        for name in ("presence", "characters"):
+            if live[f"{name}_f1"] is not None:
+                assert printed[name]["interval"] == pytest.approx(live[f"{name}_f1"])
     sides = ("--reference-annotator", "ann", "--predicted-annotator", "bob")
     measured = run("evaluate", own, own, *sides, "--resamples", 100, "--unit", "character")
     assert measured["characters"]["f1"] == pytest.approx(agreement["characters_f1"]["value"])

@@ -564,3 +564,13 @@ def _tokens_in_spans(corpus: Corpus, tokens: Mapping[str, npt.ArrayLike]) -> I64
 def _mean_sd(values: I64) -> MeanSd:
     sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
     return {"mean": defined(float(values.mean())), "sd": defined(sd)}
+
+
+def pair_evaluation(corpus: Corpus) -> Evaluation | None:
+    """Compare every two annotators of a note; None where no note has two."""
+    if len(corpus.annotators) < 2:
+        return None
+    try:
+        return evaluate_pairing(pair_annotators(corpus, ordered=False).pairing)
+    except InputError:
+        return None

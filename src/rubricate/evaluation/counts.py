@@ -175,6 +175,8 @@ PRESENCE = Measure(
         "ac1": gwet_ac1,
     },
 )
+#: Presence of a variable in a note, which may be any of several features.
+VARIABLE = replace(PRESENCE, statistics={**PRESENCE.statistics, "prevalence": prevalence})
 SPANS = Measure(
     "spans",
     SPAN_COLUMNS,
@@ -477,6 +479,39 @@ class CountTable:
             means["rows"] = self.row_means(weights)
         return means
 
+    def by_variable(self, variables: Mapping[str, Collection[str]]) -> CountTable:
+        """Return the table with variables in the place of features.
+
+        Counts of a variable's features are summed note by note; it is present in a note where any
+        of its features is.
+
+        >>> none = np.zeros(2, dtype=np.int64)
+        >>> keys = RowKeys(none, np.array([0, 1]), none, ("n",), ("f", "g"), ("c",))
+        >>> table = CountTable(PRESENCE, keys, np.array([[0, 0, 1, 0], [0, 1, 0, 0]]))
+        >>> table.by_variable({"either": ["f", "g"]}).values.tolist()
+        [[1, 0, 0, 0]]
+        """
+        presence = self.measure.name == PRESENCE.name
+        rows, values = [], []
+        for features in variables.values():
+            own = self.where(features=features)
+            if len(features) > 1:
+                _, first = np.unique(own.keys.note, return_index=True)
+                own = CountTable(self.measure, own.keys.take(first), own.by("note").values)
+                if presence:
+                    tp, fp, fn, _ = own.values.T
+                    own = replace(own, values=four_cells(tp + fn > 0, tp + fp > 0))
+            rows.append(own.keys)
+            values.append(own.values)
+        number = np.repeat(np.arange(len(rows)), [len(one) for one in rows])
+        keys = RowKeys(
+            np.concatenate([one.note for one in rows]), number,
+            np.concatenate([one.case for one in rows]),
+            self.keys.notes, tuple(variables), self.keys.cases,
+        )  # fmt: skip
+        measure = VARIABLE if presence else self.measure
+        return CountTable(measure, keys, np.concatenate(values))
+
     def by_cluster(self, cluster_of: Mapping[str, str]) -> CountTable:
         """Return the table with clusters of notes, such as patients, in the place of notes.
 
@@ -530,3 +565,13 @@ def _joined(parts: list[tuple[tuple[str, ...], I64]]) -> tuple[tuple[str, ...], 
         new = np.array([number.setdefault(i, len(number)) for i in ids], dtype=np.int64)
         indices.append(new[index])
     return tuple(number), np.concatenate(indices)
+
+
+def four_cells(reference: Bools, predicted: Bools) -> I64:
+    """Return TP, FP, FN and TN of each unit, one of which is 1.
+
+    >>> four_cells(np.array([True, False]), np.array([True, True])).tolist()
+    [[1, 0, 0, 0], [0, 1, 0, 0]]
+    """
+    both = (reference & predicted, ~reference & predicted, reference & ~predicted)
+    return np.stack([*both, ~(reference | predicted)], axis=-1).astype(np.int64)

@@ -12,18 +12,22 @@ from rubricate.arrays import F64, I64, Bools
 from rubricate.corpus import Corpus
 from rubricate.errors import Advice, ArgumentError, Fault, InputError, Setting, did_you_mean
 from rubricate.evaluation.counts import (
+    CountTable,
+    accuracy,
+    gwet_ac1,
     kappa,
     negative_predictive_value,
+    pabak,
     prevalence,
     specificity,
 )
+from rubricate.evaluation.counts import Statistic as Formula
 from rubricate.stats import (
     Bootstrapped,
     Estimate,
     Resampling,
     Statistic,
     degrees_of_freedom,
-    precision_recall_f1,
     resample_sums,
     summarise,
 )
@@ -35,6 +39,7 @@ from rubricate.stats.bootstrap import (
     quantile_each,
 )
 from rubricate.stats.curves import PRIOR
+from rubricate.stats.resampling import f1, precision, recall
 
 #: Where a sample keeps each note's probability of having been drawn.
 INCLUSION = "inclusion_probability"
@@ -50,6 +55,7 @@ class SampleDesign:
 
     ``weights``: 1 / the probability with which each note was drawn.
     ``sides``: the stratum of each note, by what a system said of it before notes were drawn.
+    ``of_system``: that system is measured; False where annotators are compared.
     ``finite``: these are all the notes that there will ever be.
     ``clusters``: the patient, or other unit, whose notes go together.
     """
@@ -58,6 +64,7 @@ class SampleDesign:
     sides: Mapping[str, bool] | None = None
     finite: bool = False
     clusters: Mapping[str, str] | None = None
+    of_system: bool = True
 
     @classmethod
     def of_sample(cls, corpus: Corpus, *, finite: bool = False, cluster: str = "") -> SampleDesign:
@@ -77,12 +84,36 @@ class SampleDesign:
             clusters_of(corpus, cluster) if cluster else None,
         )
 
+    @classmethod
+    def of_column(cls, corpus: Corpus, column: str = INCLUSION) -> SampleDesign:
+        """Read the weights from a field of the notes, and the sides where a study noted them."""
+        known = corpus.notes and all(SIDE in note.metadata for note in corpus.notes)
+        sides = {n.id: n.metadata[SIDE] == POSITIVE for n in corpus.notes} if known else None
+        return cls(note_weights(corpus, column), sides)
+
+    def is_unequal(self, ids: Sequence[str]) -> bool:
+        """Tell whether some notes count more than others, or the population is finite."""
+        weights = self.weights
+        return self.finite or (weights is not None and len({weights[i] for i in ids}) > 1)
+
+    def notes_of(self, table: CountTable) -> DesignNotes:
+        """Return the notes of a table of presence that has one row for each.
+
+        Where the sides are what was predicted, no note of a side has the other prediction.
+        """
+        by_note = table.by("note")
+        weights, sides = self.of_notes(by_note.ids)
+        predicted = by_note.values[:, :2].any(axis=1)
+        known = self.of_system and self.sides is not None
+        fixed = known and bool(np.array_equal(predicted, sides))
+        return DesignNotes(by_note.values, weights, sides, fixed, self.cluster_of(by_note.ids))
+
     def of_notes(self, ids: Sequence[str]) -> tuple[F64, Bools]:
         """Return weights and sides of some notes."""
-        weights, sides = self.weights or {}, self.sides or {}
+        weights, sides = self.weights, self.sides
         return (
-            np.array([weights.get(i, 1.0) for i in ids], dtype=np.float64),
-            np.array([sides.get(i, True) for i in ids], dtype=bool),
+            np.array([1.0 if weights is None else weights[i] for i in ids], dtype=np.float64),
+            np.array([True if sides is None else sides[i] for i in ids], dtype=bool),
         )
 
     def cluster_of(self, ids: Sequence[str]) -> I64 | None:
@@ -185,22 +216,9 @@ class DesignNotes:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedMeasures:
-    """The rates of the population's four-fold table, and its kappa, with their intervals."""
-
-    precision: Estimate
-    recall: Estimate
-    f1: Estimate
-    specificity: Estimate
-    npv: Estimate
-    prevalence: Estimate
-    kappa: Estimate
-
-
 def design_posterior(
     notes: DesignNotes, settings: Resampling | None = None, *, finite: bool = False
-) -> WeightedMeasures:
+) -> dict[str, Estimate]:
     """Estimate the rates and Cohen's kappa (1960) of notes from a stratified sample.
 
     The estimates are ratios of Horvitz-Thompson totals (1952). For the intervals, equal-tailed
@@ -220,7 +238,7 @@ def design_posterior(
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [212, 38, 6, 244], axis=0)
     >>> weights = np.repeat([4.0, 36.0], 250)
     >>> side = np.repeat([True, False], 250)
-    >>> recall = design_posterior(DesignNotes(cells, weights, side, True), finite=True).recall
+    >>> recall = design_posterior(DesignNotes(cells, weights, side, True), finite=True)["recall"]
     >>> round(recall.value, 2), round(recall.low, 2), round(recall.high, 2)
     (0.8, 0.65, 0.91)
     """
@@ -229,44 +247,49 @@ def design_posterior(
     tail = (1 - settings.confidence) / 2
     seen = notes.cells.sum(axis=0)
     drawn: dict[bytes, F64] = {}
-    limits = []
-    for place, (right, wrong) in enumerate(_RATE_CELLS):
+    found: dict[str, Estimate] = {}
+    for place, (name, (_, right, wrong)) in enumerate(_RATES.items()):
         rarer = min(seen[list(right)].sum(), seen[list(wrong)].sum())
         moved = np.zeros(4)
         moved[list(wrong)] = max(0.0, 1 - rarer / FEW) / 2
         moved[list(right)] = -max(0.0, 1 - rarer / FEW) / 2
+        limits = []
         for sign, q in ((1, tail), (-1, 1 - tail)):
             prior = np.maximum(PRIOR + sign * moved, _LEAST_PRIOR)
             key = prior.tobytes()
             if key not in drawn:
-                drawn[key] = table_rates(
-                    population_tables(notes, settings.seed, prior, finite=finite)
-                )
+                tables = population_tables(notes, settings.seed, prior, finite=finite)
+                drawn[key] = table_rates(tables)
             limits.append(float(quantile_each(drawn[key][:, [place]], np.array([q]))[0]))
-    low, high = np.array(limits).reshape(-1, 2).T
-    return WeightedMeasures(
-        *(
-            # The prior pulls the draws towards the middle; an interval holds its estimate. Both
-            # limits of an undefined estimate are undefined.
-            Estimate(
-                float(value), float(np.minimum(a, value)), float(np.maximum(b, value)),
-                settings.confidence, "design-posterior",
-            )
-            for value, a, b in zip(estimate, low, high, strict=True)
+        value = float(estimate[place])
+        # The prior pulls the draws towards the middle; an interval holds its estimate. Both
+        # limits of an undefined estimate are undefined.
+        low, high = float(np.minimum(limits[0], value)), float(np.maximum(limits[1], value))
+        found[name] = Estimate(value, low, high, settings.confidence, "design-posterior")
+    return found
+
+
+#: Rates of a four-fold table: the formula, and the cells (of TP, FP, FN, TN) that are right and
+#: wrong in it.
+_RATES: Mapping[str, tuple[Formula, tuple[int, ...], tuple[int, ...]]] = {
+    "precision": (precision, (0,), (1,)),
+    "recall": (recall, (0,), (2,)),
+    "f1": (f1, (0,), (1, 2)),
+    "specificity": (specificity, (3,), (1,)),
+    "npv": (negative_predictive_value, (3,), (2,)),
+    "prevalence": (prevalence, (0, 2), (1, 3)),
+    **{
+        name: (formula, (0, 3), (1, 2))
+        for name, formula in (
+            ("kappa", kappa), ("accuracy", accuracy), ("pabak", pabak), ("ac1", gwet_ac1)
         )
-    )  # fmt: skip
+    },
+}  # fmt: skip
 
 
 def table_rates(cells: F64) -> F64:
-    """Return the rates of `WeightedMeasures`, in their order, of TP, FP, FN, TN."""
-    more = (specificity, negative_predictive_value, prevalence, kappa)
-    others = np.stack([rate(cells) for rate in more], axis=-1)
-    return np.concatenate([precision_recall_f1(cells), others], axis=-1)
-
-
-#: Cells (of TP, FP, FN, TN) that are right and wrong, for the rates of `WeightedMeasures`.
-_RATE_CELLS = (((0,), (1,)), ((0,), (2,)), ((0,), (1, 2)), ((3,), (1,)), ((3,), (2,)),
-               ((0, 2), (1, 3)), ((0, 3), (1, 2)))  # fmt: skip
+    """Return the rates that `design_posterior` estimates, in their order, of TP, FP, FN, TN."""
+    return np.stack([formula(cells) for formula, _, _ in _RATES.values()], axis=-1)
 
 
 #: Least prior of a cell: a Dirichlet needs more than 0.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -12,7 +11,13 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.errors import InputError
-from rubricate.evaluation.counts import CountTable, mean_defined, sum_groups
+from rubricate.evaluation.counts import PRESENCE, CountTable, mean_defined, sum_groups
+from rubricate.evaluation.design import (
+    AS_THEY_COME,
+    SampleDesign,
+    design_bootstrap,
+    design_posterior,
+)
 from rubricate.stats import (
     Bootstrapped,
     Estimate,
@@ -22,6 +27,7 @@ from rubricate.stats import (
     bootstrap_interval,
     bootstrap_levels,
     degrees_of_freedom,
+    join_strata,
     limit_by_items,
     ratio,
     summarise,
@@ -86,27 +92,109 @@ class Estimates:
         )
 
 
-def estimate_table(
-    table: CountTable, settings: Resampling, weights: Mapping[str, float] | None = None
-) -> dict[Level, Estimates]:
-    """Return the values of a table at every level, with intervals from drawing its notes.
+def estimate_rows(
+    table: CountTable, settings: Resampling, design: SampleDesign = AS_THEY_COME
+) -> Estimates:
+    """Return the values over all rows of a table, with the interval that every command shows.
 
-    Notes are drawn with replacement inside their case, with all their features, so the
-    correlation of a note's rows is kept (the design of `rubricate.stats.bootstrap_levels`). The
-    values over all cases are then about these cases; where the settings ask for cases like these,
-    whole cases are drawn for them. Where few notes are wrong the limits are joined with those by
-    items (`rubricate.stats.limit_by_items`); with unequal weights a value that never varies has
-    none.
+    Where all notes count alike, notes are drawn with replacement inside their case, with all their
+    rows, or whole clusters of notes; where few notes are wrong the limits are joined with those by
+    items (`rubricate.stats.limit_by_items`). Where some notes count more than others, or the
+    population is finite, presence of one item or variable in each note has the limits of
+    `design_posterior`, and sums over rows those of `design_bootstrap`.
+
+    >>> from rubricate import load_corpus
+    >>> from rubricate.evaluation import evaluate
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> found = evaluate(corpus, corpus, missing="skip",
+    ...     reference_annotator="reference", predicted_annotator="second_rater")
+    >>> smoking = found.presence.where(features=["12"])
+    >>> str(estimate_rows(smoking, Resampling()).at("f1"))
+    '1.000 [0.861, 1.000]'
     """
-    keys, measure, names = table.keys, table.measure, tuple(table.measure.statistics)
-    new_cases = settings.population == "cases-like-these"
-    if new_cases and len(table.by("case")) < 2:
+    names, by_note = tuple(table.measure.statistics), table.by("note")
+    if not design.is_unequal(by_note.ids):
+        drawn = table if design.clusters is None else table.by_cluster(design.clusters)
+        strata = _strata(drawn)
+        counts: I64 = drawn.by("note").values
+        if settings.population == "cases-like-these":
+            counts = sum_groups(strata, counts, int(strata.max()) + 1)
+            found = bootstrap_interval(counts, table.measure.values, settings)
+        else:
+            found = bootstrap_interval(counts, table.measure.values, settings, strata=strata)
+        return Estimates.of(_limited(found, drawn, _support(drawn, settings)), names)
+    if table.measure.name == PRESENCE.name and len(table) == len(by_note):
+        rates = design_posterior(design.notes_of(table), settings, finite=design.finite)
+        value, low, high, method = (
+            np.array([[getattr(rates[name], part) for name in names]])
+            for part in ("value", "low", "high", "method")
+        )
+        return Estimates(("",), names, value, low, high, method, settings.confidence)
+    weights, sides = design.of_notes(by_note.ids)
+    if design.sides is None and not design.finite:
+        counts_of = by_note.values * weights[:, None]
+        strata = _strata(table)
+        found = bootstrap_interval(counts_of, table.measure.values, settings, strata=strata)
+    else:
+        found = design_bootstrap(
+            by_note.values, table.measure.values, (weights, sides), settings,
+            finite=design.finite, clusters=design.cluster_of(by_note.ids),
+        )  # fmt: skip
+    return Estimates.of(_limited(found, table, None), names)
+
+
+def _strata(table: CountTable) -> I64:
+    """Return the stratum of each note, its case, numbered by the names of cases."""
+    keys = table.keys
+    notes, place = keys.groups("note")
+    case = np.unique(np.array(keys.cases, dtype=object)[keys.case].astype(str), return_inverse=True)
+    stratum = np.zeros(len(notes), dtype=np.int64)
+    stratum[place] = join_strata(place, case[1])
+    return stratum
+
+
+def _support(table: CountTable, settings: Resampling) -> Support:
+    """Return the data of the values over all rows.
+
+    Items of a note stay together; where whole cases are drawn, those of a case.
+    """
+    unit = table.keys.case if settings.population == "cases-like-these" else None
+    found = item_support(table, np.zeros(len(table), dtype=np.int64), 1, unit=unit)
+    return Support(*(np.asarray(one)[0] for one in (found.items, found.wrong, found.right)))
+
+
+def _limited(found: Bootstrapped, table: CountTable, support: Support | None) -> Bootstrapped:
+    """Join intervals with the limits by items; without support values that never vary have none."""
+    names = list(table.measure.statistics)
+    return limit_by_items(
+        found,
+        Support(np.nan, np.inf, np.inf) if support is None else support,
+        through_jaccard=np.array([name == "f1" for name in names]),
+        twice=np.array([name in _CORRECTED for name in names]),
+    )
+
+
+def estimate_table(
+    table: CountTable, settings: Resampling, design: SampleDesign = AS_THEY_COME
+) -> dict[Level, Estimates]:
+    """Return the values of a table at every level, each with the interval of `estimate_rows`.
+
+    One resampling of notes serves all levels where all notes count alike
+    (`rubricate.stats.bootstrap_levels`), and the means over cases and features in any case. The
+    values over all cases are about these cases; where the settings ask for cases like these, whole
+    cases are drawn for them.
+    """
+    if settings.population == "cases-like-these" and len(table.by("case")) < 2:
         raise InputError(
             "one case says nothing of cases like it: intervals for cases-like-these need two cases "
             "or more; ask for these-cases"
         )
-    of_row = None if weights is None else keys.weights(weights)
-    unequal = of_row is not None and len(np.unique(of_row)) > 1
+    of_row = None if design.weights is None else table.keys.weights(design.weights)
+    unequal = design.is_unequal(table.by("note").ids)
+    one_by_one = table
+    if design.clusters is not None:
+        table = table.by_cluster(design.clusters)
+    keys, measure, names = table.keys, table.measure, tuple(table.measure.statistics)
     feature, case = (
         np.array(ids, dtype=object)[index].astype(str)
         for ids, index in ((keys.features, keys.feature), (keys.cases, keys.case))
@@ -114,20 +202,13 @@ def estimate_table(
     drawn = bootstrap_levels(
         table.values, Layout(keys.note, feature, case), measure.values, settings, weights=of_row
     )
-
-    def limited(found: Bootstrapped, support: Support | None) -> Bootstrapped:
-        return limit_by_items(
-            found,
-            Support(np.nan, np.inf, np.inf) if unequal or support is None else support,
-            through_jaccard=np.array([name == "f1" for name in names]),
-            twice=np.array([name in _CORRECTED for name in names]),
-        )
-
-    # Items of a note stay together; where whole cases are drawn, those of a case.
-    everything = np.zeros(len(table), dtype=np.int64)
-    support = item_support(table, everything, 1, unit=keys.case if new_cases else None)
-    whole = Support(*(np.asarray(one)[0] for one in (support.items, support.wrong, support.right)))
-    found: dict[Level, Estimates] = {"overall": Estimates.of(limited(drawn.overall, whole), names)}
+    new_cases = settings.population == "cases-like-these"
+    whole = None if unequal else _support(table, settings)
+    found: dict[Level, Estimates] = {
+        "overall": estimate_rows(one_by_one, settings, design)
+        if unequal and not new_cases
+        else Estimates.of(_limited(drawn.overall, table, whole), names)
+    }
     owners = np.unique(feature, return_index=True)[1]
     levels: tuple[tuple[Groups, Level, Bootstrapped, F64, I64], ...] = (
         ("features", "macro features", drawn.groups, drawn.group_means,
@@ -137,13 +218,21 @@ def estimate_table(
     )  # fmt: skip
     for level, macro, groups, means, owner in levels:
         labels, place = np.unique(feature if level == "features" else case, return_inverse=True)
-        own = item_support(table, place, len(labels))
-        found[level] = Estimates.of(limited(groups, own), names, tuple(labels.tolist()))
-        plain = replace(settings, method=MACRO_METHOD)
-        if len(labels) == 1:
+        ids = tuple(labels.tolist())
+        if unequal:
+            here = replace(settings, population="these-cases")
+            found[level] = _stacked(
+                [estimate_rows(one_by_one.where(**{level: [one]}), here, design) for one in ids],
+                ids,
+            )
+        else:
+            own = item_support(table, place, len(labels))
+            found[level] = Estimates.of(_limited(groups, table, own), names, ids)
+        if len(ids) == 1:
             # The mean of one group is the value over all rows: one value, one interval.
             found[macro] = found["overall"]
             continue
+        plain = replace(settings, method=MACRO_METHOD)
         if new_cases:
             known = ~np.isnan(groups.estimate)
             sums = np.zeros((int(owner.max()) + 1, len(names), 2))
@@ -154,8 +243,18 @@ def estimate_table(
             strata = keys.strata_of_notes()
             freedom = degrees_of_freedom(strata, len(strata))
             mean = summarise(mean_defined(groups.estimate, axis=0), means, plain, freedom=freedom)
-        found[macro] = Estimates.of(limited(mean, whole), names)
+        found[macro] = Estimates.of(_limited(mean, table, whole), names)
     return found
+
+
+def _stacked(parts: list[Estimates], ids: tuple[str, ...]) -> Estimates:
+    """Put estimates of single groups one below the other."""
+    first = parts[0]
+    value, low, high, method = (
+        np.concatenate([getattr(one, name) for one in parts])
+        for name in ("value", "low", "high", "method")
+    )
+    return Estimates(ids, first.statistics, value, low, high, method, first.confidence)
 
 
 def item_support(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -130,6 +130,11 @@ class Evaluation:
         return rank(
             self.drawn.presence, self.probability, self.settings, weights=self.design.weights
         )
+
+    def by_variable(self, variables: Mapping[str, Collection[str]]) -> Evaluation:
+        """Return the evaluation with variables in the place of features; see `CountTable`."""
+        tables = {key: table.by_variable(variables) for key, table in self.tables.items()}
+        return replace(self, tables=tables, probability=None, estimates={})
 
     def take(self, rows: I64, reference_annotator: str, predicted_annotator: str) -> Evaluation:
         """Return the evaluation of some of the rows, under other names."""
@@ -454,9 +459,8 @@ def add_intervals(
             "evaluation.cluster in study.toml"
         )
     found = replace(evaluation, settings=settings, design=design)
-    tables = found.drawn.tables
     estimates = {
-        key: estimate_table(table, settings, design.weights)
-        for key, table in watched(tables.items(), progress, label, len(tables))
+        key: estimate_table(table, settings, design)
+        for key, table in watched(found.tables.items(), progress, label, len(found.tables))
     }
     return replace(found, estimates=estimates)

@@ -26,9 +26,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import I64, Bools
+from rubricate.arrays import I64
 from rubricate.errors import Fault, InputError, UnknownNameError
-from rubricate.evaluation.counts import CHARACTERS, PRESENCE, SPANS, CountTable
+from rubricate.evaluation.counts import CHARACTERS, PRESENCE, SPANS, CountTable, four_cells
 from rubricate.evaluation.pairing import (
     Marks,
     Pairing,
@@ -316,16 +316,6 @@ def presence_counts(pairing: Pairing) -> CountTable:
     sides[0, pairing.reference_marks.row] = True
     sides[1, pairing.predicted_marks.row] = True
     return CountTable(PRESENCE, pairing.keys, four_cells(*sides))
-
-
-def four_cells(reference: Bools, predicted: Bools) -> I64:
-    """Return TP, FP, FN and TN of each unit, one of which is 1.
-
-    >>> four_cells(np.array([True, False]), np.array([True, True])).tolist()
-    [[1, 0, 0, 0], [0, 1, 0, 0]]
-    """
-    both = (reference & predicted, ~reference & predicted, reference & ~predicted)
-    return np.stack([*both, ~(reference | predicted)], axis=-1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

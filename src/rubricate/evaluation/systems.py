@@ -19,7 +19,6 @@ from rubricate.evaluation.counts import CountTable, GroupCounts
 from rubricate.evaluation.design import (
     SampleDesign,
     clusters_of,
-    note_weights,
     refuse_unweighted,
 )
 from rubricate.evaluation.evaluation import Evaluation, add_intervals, evaluate, nested
@@ -123,10 +122,10 @@ def evaluate_systems(
         reference_annotator = DEFAULT_REFERENCE if known else _first_of(reference, HUMAN)
     if weights is None:
         refuse_unweighted(reference)
-    design = SampleDesign(
-        weights=note_weights(reference, weights) if weights else None,
-        clusters=clusters_of(reference, cluster) if cluster else None,
-    )
+    clusters = clusters_of(reference, cluster) if cluster else None
+    design = SampleDesign(clusters=clusters)
+    if weights is not None:
+        design = replace(SampleDesign.of_column(reference, weights), clusters=clusters)
     how = matching or Matching(unit="token")
     _need_annotator(predicted_annotator, predicted)
     systems = {}
@@ -411,7 +410,7 @@ def below_ceiling(system: Evaluation, ceiling: Agreement) -> dict[str, BelowCeil
     weights = system.design.weights
     if weights is not None and set(human.characters.by("note").ids) <= set(weights):
         own = {note: weights.get(note, 1.0) for note in human.characters.keys.notes}
-        human = add_intervals(human, system.settings, design=SampleDesign(own))
+        human = add_intervals(human, system.settings, design=replace(system.design, weights=own))
     for name in ("characters", "presence"):
         ours, theirs = system.drawn.tables[name,], human.drawn.tables[name,]
         one, two = ours.by("note"), theirs.by("note")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64
+from rubricate.arrays import F64, Bools
 from rubricate.errors import ArgumentError
-from rubricate.stats.bootstrap import Bootstrapped, bootstrap_interval, summarise_sums
+from rubricate.stats.bootstrap import (
+    Bootstrapped,
+    apply,
+    bootstrap_interval,
+    summarise_sums,
+)
 from rubricate.stats.resampling import (
     Resampling,
     Statistic,
@@ -68,11 +73,10 @@ class _Means:
         self._total: F64 | float = 0.0
         self._known: F64 | float = 0.0
 
-    def add(self, part: Bootstrapped) -> None:
+    def add(self, replicates: F64) -> None:
         """Add the replicates of a part; undefined ones are left out."""
-        values = np.asarray(part.replicates)
-        self._total = self._total + np.nansum(values, axis=1)
-        self._known = self._known + (~np.isnan(values)).sum(axis=1)
+        self._total = self._total + np.nansum(replicates, axis=1)
+        self._known = self._known + (~np.isnan(replicates)).sum(axis=1)
 
     def means(self) -> F64:
         """Return the mean in each resample; NaN where nothing is defined."""
@@ -98,35 +102,38 @@ def _stratum_of(group: Ints, stratum: Ints) -> Ints:
     return owner
 
 
-def _blocks(table: F64, unit: Ints, group: Ints, stratum: Ints) -> Iterator[tuple[Ints, F64]]:
-    """Yield for each stratum its groups and a dense block of counts (units, groups, k)."""
+def _blocks(
+    table: F64, unit: Ints, group: Ints, stratum: Ints
+) -> Iterator[tuple[Ints, F64, Bools]]:
+    """Yield for each stratum its groups, a dense block of counts, and who has which group.
+
+    The block has the shape (units, groups, k).
+    """
     order = np.argsort(stratum, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(stratum))[:-1]):
         _, unit_at = np.unique(unit[rows], return_inverse=True)
         groups, group_at = np.unique(group[rows], return_inverse=True)
         block = np.zeros((unit_at.max() + 1, len(groups), table.shape[1]))
         np.add.at(block, (unit_at, group_at), table[rows])
-        yield groups, block
+        has = np.zeros(block.shape[:2], dtype=np.bool_)
+        has[unit_at, group_at] = True
+        yield groups, block, has
 
 
-def _overall(
-    units: list[F64],
-    drawn: list[F64],
-    statistic: Statistic,
-    settings: Resampling,
-    rng: np.random.Generator,
-) -> Bootstrapped:
-    """Bootstrap the sum over strata from the counts of their units and their replicated sums."""
-    sums = np.zeros_like(drawn[0])
-    for own, replicated in zip(units, drawn, strict=True):
-        if len(own) > 1:
-            sums += replicated
-    alone = [own for own in units if len(own) == 1]
-    if alone:
-        sums += resample_sums(np.concatenate(alone), settings.resamples, rng)
-    everything = np.concatenate(units)
-    stratum = np.repeat(np.arange(len(units)), [len(own) for own in units])
-    return summarise_sums(everything, sums, statistic, settings, stratum)
+def _alone(block: F64, has: Bools, statistic: Statistic, settings: Resampling) -> Bootstrapped:
+    """Bootstrap each group from the units that have it, as if nothing else had been measured.
+
+    So a value has the same interval whatever else is measured beside it: draws begin with the seed.
+    """
+    parts, order = [], []
+    everywhere = has.all(axis=0)
+    for own in (np.flatnonzero(everywhere), *np.flatnonzero(~everywhere)[:, None]):
+        if len(own):
+            part = block[has[:, own].all(axis=1)][:, own]
+            sums = resample_sums(part, settings.resamples, np.random.default_rng(settings.seed))
+            parts.append(summarise_sums(part, sums, statistic, settings))
+            order.append(own)
+    return _join(parts, np.argsort(np.concatenate(order)))
 
 
 def _join(parts: list[Bootstrapped], order: Ints) -> Bootstrapped:
@@ -160,6 +167,7 @@ def bootstrap_levels(
     For the overall sums, units that are alone in their stratum are drawn together, because alone
     they would add no variance (see `rubricate.stats.resampling.stratum_rows`). Where the settings
     ask for "cases-like-these", the overall sums are those of whole strata drawn with replacement.
+    A stratum or group has the interval that it has alone: its own units, drawn from the seed on.
 
     ``counts`` (rows, k): additive counts, one row per unit and group.
     ``statistic``: maps sums of shape (..., k) to values of shape (...) or (..., m).
@@ -182,31 +190,27 @@ def bootstrap_levels(
     rng = np.random.default_rng(settings.seed)
     group_parts, stratum_parts, group_order, stratum_order = [], [], [], []
     units: list[F64] = []
-    drawn: list[F64] = []
-    keep = replace(settings, keep_replicates=True)
     group_means, stratum_means = _Means(), _Means()
-
-    def took(part: Bootstrapped, means: _Means) -> Bootstrapped:
-        means.add(part)
-        return part if settings.keep_replicates else replace(part, replicates=None)
-
-    for groups, block in _blocks(table, unit, group, join_strata(unit, stratum)):
+    for groups, block, has in _blocks(table, unit, group, join_strata(unit, stratum)):
+        # the means over strata and groups need draws of the strata that are independent
         sums = resample_sums(block, settings.resamples, rng)
-        group_parts.append(took(summarise_sums(block, sums, statistic, keep), group_means))
+        group_means.add(apply(statistic, sums))
+        group_parts.append(_alone(block, has, statistic, settings))
         group_order.append(groups)
         for one in np.unique(stratum_of[groups]).tolist():
             own = stratum_of[groups] == one
             by_unit, by_draw = (all_[:, own].sum(axis=1, keepdims=True) for all_ in (block, sums))
-            part = summarise_sums(by_unit, by_draw, statistic, keep)
-            stratum_parts.append(took(part, stratum_means))
+            stratum_means.add(apply(statistic, by_draw))
+            inside = np.asarray(has[:, own].any(axis=1, keepdims=True))
+            stratum_parts.append(_alone(by_unit, inside, statistic, settings))
             stratum_order.append(one)
         units.append(block.sum(axis=1))
-        drawn.append(sums.sum(axis=1))
     if settings.population == "cases-like-these":
         totals = np.stack([own.sum(axis=0) for own in units])
         overall = bootstrap_interval(totals, statistic, settings)
     else:
-        overall = _overall(units, drawn, statistic, settings, rng)
+        of = np.repeat(np.arange(len(units)), [len(own) for own in units])
+        overall = bootstrap_interval(np.concatenate(units), statistic, settings, strata=of)
     return Levels(
         overall=overall,
         strata=_join(stratum_parts, np.argsort(stratum_order)),

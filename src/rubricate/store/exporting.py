@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
+from rubricate.arrays import I64
 from rubricate.builder import CorpusBuilder
 from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.errors import InputError
-from rubricate.evaluation.counts import kappa
+from rubricate.evaluation import CountTable
+from rubricate.evaluation.agreement import pair_evaluation
+from rubricate.evaluation.counts import CHARACTERS, PRESENCE, RowKeys
+from rubricate.evaluation.estimates import estimate_rows
 from rubricate.files import whole_output
 from rubricate.formats import FORMATS, write_corpus
 from rubricate.formats.encoding import Json, metadata_from_json
@@ -37,7 +41,6 @@ from rubricate.study.assignment import batch_path
 from rubricate.study.collection import RETURNED
 from rubricate.study.curation import list_rows, settle_by_choice
 from rubricate.study.decisions import DECIDED, DECISIONS, parse_marks
-from rubricate.study.measuring import estimate_f1, pair_evaluation
 from rubricate.study.record import Study
 
 
@@ -201,8 +204,8 @@ def write_everything(connection: Connection, project: str, folder: Path) -> None
     (folder / "chain.json").write_text(json.dumps(chain, indent=1), encoding="utf-8")
 
 
-#: A feature of a note, with the counts of presence and of characters.
-Counted = tuple[str, list[int], list[int]]
+#: A note's case and one of its features, with the counts of presence and of characters.
+Counted = tuple[str, str, list[int], list[int]]
 #: How many of a person's latest judgements give the median time.
 _LATEST = 200
 #: Somebody with notes to do who did nothing for this long is stuck.
@@ -316,14 +319,16 @@ class LiveAgreement:
             .group_by(t.judgement.c.note)
         )  # fmt: skip
         marks = {row.note: int(row.mark) for row in connection.execute(done)}
+        # in the order of notes, as exports have them, so that both show the same intervals
+        marks = dict(sorted(marks.items()))
         new = [n for n, mark in marks.items() if self._notes.get(n, (-1, []))[0] != mark]
         self._count(connection, project, new, marks)
         own = [self._notes[n][1] for n in marks if self._notes[n][1]]
         texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
         by_feature: dict[str, list[list[Counted]]] = {}
         for rows in own:
-            for one in sorted({feature for feature, _, _ in rows}):
-                by_feature.setdefault(one, []).append([row for row in rows if row[0] == one])
+            for one in sorted({feature for _, feature, _, _ in rows}):
+                by_feature.setdefault(one, []).append([row for row in rows if row[1] == one])
         return {
             "at": iso(now()), "notes": len(own), "pairs": len(own), **_estimates(own),
             "features": [
@@ -357,30 +362,39 @@ class LiveAgreement:
             counted: dict[int, list[Counted]] = {n: [] for n in part}
             if found is not None:
                 keys = found.presence.keys
-                pairs = zip(keys.note.tolist(), keys.feature.tolist(),
+                pairs = zip(keys.note.tolist(), keys.case.tolist(), keys.feature.tolist(),
                             found.presence.values.tolist(), found.characters.values.tolist(),
                             strict=True)  # fmt: skip
-                for note, feature, presence, characters in pairs:
-                    line = (keys.features[feature], presence, characters)
+                for note, case, feature, presence, characters in pairs:
+                    line = (keys.cases[case], keys.features[feature], presence, characters)
                     counted[int(keys.notes[note])].append(line)
             for note, lines in counted.items():
                 self._notes[note] = (marks[note], lines)
 
 
 def _estimates(notes: list[list[Counted]]) -> answers.AgreementPart:
-    """Return F1 of presence and of characters, notes resampled, and kappa of presence."""
+    """Return F1 of presence and of characters as `agree` would, and kappa of presence."""
     if not notes:
         return {"presence_f1": None, "presence_kappa": None, "characters_f1": None}
-    settings = Resampling()
+    rows = [(str(i), *line) for i, lines in enumerate(notes) for line in lines]
+
+    def numbered(column: list[str]) -> tuple[I64, tuple[str, ...]]:
+        number = {one: i for i, one in enumerate(dict.fromkeys(column))}
+        return np.array([number[one] for one in column], dtype=np.int64), tuple(number)
+
+    note, ids = numbered([row[0] for row in rows])
+    case, cases = numbered([row[1] for row in rows])
+    feature, features = numbered([row[2] for row in rows])
+    keys = RowKeys(note, feature, case, ids, features, cases)
     presence, characters = (
-        np.array([np.sum([row[place] for row in rows], axis=0) for rows in notes])
-        for place in (1, 2)
+        CountTable(measure, keys, np.array([row[place] for row in rows], dtype=np.int64))
+        for place, measure in ((3, PRESENCE), (4, CHARACTERS))
     )
-    agreed = float(kappa(presence.sum(axis=0)))
+    agreed = presence.total()["kappa"]
     return {
-        "presence_f1": _plain(estimate_f1(presence, settings)),
+        "presence_f1": _plain(estimate_rows(presence, Resampling()).at("f1")),
         "presence_kappa": agreed if np.isfinite(agreed) else None,
-        "characters_f1": _plain(estimate_f1(characters, settings)),
+        "characters_f1": _plain(estimate_rows(characters, Resampling()).at("f1")),
     }
 
 

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, Fault, InputError
 from rubricate.evaluation import Evaluation, evaluate
-from rubricate.evaluation.design import (
-    DesignNotes,
-    SampleDesign,
-    WeightedMeasures,
-    design_bootstrap,
-    design_posterior,
-)
+from rubricate.evaluation.agreement import pair_evaluation
+from rubricate.evaluation.design import SampleDesign
+from rubricate.evaluation.estimates import estimate_rows
 from rubricate.evaluation.pairing import annotator_number
 from rubricate.formats import read_corpus
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Estimate, Resampling, Side, compare_with_ceiling
 from rubricate.study.decisions import REFERENCE
-from rubricate.study.measuring import (
-    estimate_f1,
-    measure_sites,
-    pair_evaluation,
-    variable_counts,
-    variable_presence,
-)
+from rubricate.study.measuring import by_variable, measure_sites
 from rubricate.study.population import Variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step
 from rubricate.study.sampling import NONE, SIDES
@@ -44,28 +34,26 @@ from rubricate.study.summaries import (
 )
 
 _NAMES = ("precision", "recall", "f1")
+_PRESENCE = (*_NAMES, "specificity", "npv", "prevalence")
 
 
 def measure_variable(
-    evaluation: Evaluation,
+    measured: Evaluation,
     variable: Variable,
     design: SampleDesign,
     settings: Resampling,
     sites: Mapping[str, str] | None = None,
 ) -> VariableResult:
-    """Measure one variable: presence by note, characters and spans, each with intervals.
+    """Measure one variable of an evaluation by variable: presence by note, characters and spans.
 
-    Presence uses `design_posterior`; characters and spans use `design_bootstrap`.
+    Each value has the interval of `rubricate.evaluation.estimates.estimate_rows`.
     """
-    ids, cells = variable_presence(evaluation.presence, variable)
-    if not len(ids):
+    presence = measured.presence.where(features=[variable.name])
+    ids = presence.by("note").ids
+    if not ids:
         return {"variable": variable.name, "role": variable.role, "notes": 0}
-    weights, sides = design.of_notes(ids)
-    tp, fp, fn, tn = cells.sum(axis=0).tolist()
-    predicted = cells[:, 0] + cells[:, 1] > 0
-    fixed = variable.role == "primary" and bool(np.array_equal(predicted, sides))
-    notes = DesignNotes(cells, weights, sides, fixed, design.cluster_of(ids))
-    measured = design_posterior(notes, settings, finite=design.finite)
+    tp, fp, fn, tn = presence.values.sum(axis=0).tolist()
+    found = estimate_rows(presence, settings, design)
     line: VariableResult = {
         "variable": variable.name,
         "role": variable.role,
@@ -76,50 +64,44 @@ def measure_variable(
         "fp": fp,
         "fn": fn,
         "tn": tn,
-        "presence": {
-            field.name: getattr(measured, field.name).to_dict()
-            for field in fields(WeightedMeasures)
-        },
+        "presence": {name: found.at(name).to_dict() for name in _PRESENCE},
     }
-    of = [(sites or {}).get(i, "") for i in ids]
-    if len(set(of)) > 1:
-        line["by_site"] = measure_sites(notes, of, settings, finite=design.finite)
-    for key, table in evaluation.tables.items():
+    if sites is not None and len({sites[i] for i in ids}) > 1:
+        line["by_site"] = measure_sites(presence, sites, settings, design)
+    for key, table in measured.tables.items():
         if key == ("presence",):
             continue
-        _, counts = variable_counts(table, variable)
-        drawn = design_bootstrap(
-            counts, table.measure.values, (weights, sides), settings, finite=design.finite,
-            clusters=design.cluster_of(ids),
-        )  # fmt: skip
-        names = enumerate(table.measure.statistics)
-        rates = {name: drawn.at(i).to_dict() for i, name in names if name in _NAMES}
+        words = estimate_rows(table.where(features=[variable.name]), settings, design)
+        rates = {name: words.at(name).to_dict() for name in words.statistics if name in _NAMES}
         line["_".join(key)] = rates  # type: ignore[literal-required]  # one for each measure
     return line
 
 
 def beside_ceiling(
-    evaluation: Evaluation, agreement: Evaluation, variable: Variable, settings: Resampling
+    measured: Evaluation, agreement: Evaluation, variable: Variable, settings: Resampling
 ) -> dict[str, CeilingJson] | None:
     """Compare the system's F1 with the annotators' on the notes both annotated.
 
-    None where no note of the variable has two annotators.
+    Both evaluations are by variable. None where no note of the variable has two annotators.
     """
     found: dict[str, CeilingJson] = {}
     for name in ("presence", "characters"):
-        ours, theirs = getattr(evaluation, name), getattr(agreement, name)
-        of = variable_presence if name == "presence" else variable_counts
-        (system_ids, system), (human_ids, human) = of(ours, variable), of(theirs, variable)
-        both = set(system_ids) & set(human_ids)
+        tables = [
+            one.tables[name,].where(features=[variable.name]) for one in (measured, agreement)
+        ]
+        both = set.intersection(*(set(table.by("note").ids) for table in tables))
         if not both:
             return None
-        sides = []
-        for ids, counts in ((system_ids, system), (human_ids, human)):
-            own = [i for i, note in enumerate(ids) if note in both]
-            kept = counts[own]
-            sides.append(Side(estimate_f1(kept, settings), kept, [ids[i] for i in own]))
+        kept = [table.where(notes=both) for table in tables]
+        sides = [
+            Side(
+                estimate_rows(table, settings).at("f1"), table.by("note").values,
+                table.by("note").ids,
+            )
+            for table in kept
+        ]  # fmt: skip
         difference = compare_with_ceiling(
-            sides[0], sides[1], ours.measure.statistics["f1"], settings
+            sides[0], sides[1], kept[0].measure.statistics["f1"], settings
         )
         found[name] = {
             "notes": len(both),
@@ -136,28 +118,24 @@ def weigh_agreement(
 ) -> WeightedAgreement | None:
     """Estimate how far two annotators of a note agree in the population, not in the sample.
 
-    Each note counts as many times as the notes it stands for (Horvitz & Thompson 1952), with the
-    intervals of `design_posterior` and `design_bootstrap`. None where no note of the variable has
-    two annotators, and where all have one weight: then the values of the sample are these values.
+    Each note counts as many times as the notes it stands for (Horvitz & Thompson 1952). The
+    evaluation is by variable. None where no note of the variable has two annotators, and where all
+    have one weight: then the values of the sample are these values.
     """
-    ids, cells = variable_presence(agreement.presence, variable)
-    weights, sides = design.of_notes(ids)
-    if len(np.unique(weights)) < 2:
-        return None
-    clusters = design.cluster_of(ids)
-    presence = design_posterior(
-        DesignNotes(cells, weights, sides, clusters=clusters), settings, finite=design.finite
+    presence, words = (
+        table.where(features=[variable.name])
+        for table in (agreement.presence, agreement.characters)
     )
-    table = agreement.characters
-    characters = design_bootstrap(
-        variable_counts(table, variable)[1], table.measure.statistics["f1"], (weights, sides),
-        settings, finite=design.finite, clusters=clusters,
-    )  # fmt: skip
+    ids = presence.by("note").ids
+    if len(np.unique(design.of_notes(ids)[0])) < 2:
+        return None
+    own = replace(design, of_system=False)
+    found = estimate_rows(presence, settings, own)
     return {
         "notes": len(ids),
-        "presence_f1": presence.f1.to_dict(),
-        "kappa": presence.kappa.to_dict(),
-        "characters_f1": characters.at().to_dict(),
+        "presence_f1": found.at("f1").to_dict(),
+        "kappa": found.at("kappa").to_dict(),
+        "characters_f1": estimate_rows(words, settings, own).at("f1").to_dict(),
     }
 
 
@@ -236,14 +214,16 @@ def _evaluation_summary(
     evaluation = _compare(reference, output, source.annotator or None)
     agreement = pair_evaluation(collected)
     _, variables = read_population(study)
+    measured = by_variable(evaluation, variables)
+    humans = None if agreement is None else by_variable(agreement, variables)
     field = study.settings.population.site
     sites = {note.id: site_of(note, field) for note in reference.notes}
     lines = []
     for variable in watched(variables, progress, "measuring variables", len(variables)):
-        line = measure_variable(evaluation, variable, design, resampling, sites)
-        if line["notes"] and agreement is not None:
-            line["ceiling"] = beside_ceiling(evaluation, agreement, variable, resampling)
-            weighted = weigh_agreement(agreement, variable, design, resampling)
+        line = measure_variable(measured, variable, design, resampling, sites)
+        if line["notes"] and humans is not None:
+            line["ceiling"] = beside_ceiling(measured, humans, variable, resampling)
+            weighted = weigh_agreement(humans, variable, design, resampling)
             if weighted is not None:
                 line["agreement"] = weighted
         lines.append(line)

@@ -2,102 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from rubricate.arrays import I64
 from rubricate.corpus import Corpus
-from rubricate.errors import InputError
-from rubricate.evaluation import CountTable, Evaluation, evaluate_pairing
-from rubricate.evaluation.agreement import pair_annotators
-from rubricate.evaluation.counts import (
-    kappa,
-)
-from rubricate.evaluation.design import DesignNotes, design_posterior, population_tables
-from rubricate.evaluation.evaluation import add_intervals
-from rubricate.evaluation.matching import MeasureKey, four_cells
-from rubricate.evaluation.pilot import f1_of_notes
+from rubricate.evaluation import CountTable, Evaluation
+from rubricate.evaluation.agreement import pair_evaluation
+from rubricate.evaluation.design import AS_THEY_COME, SampleDesign, population_tables
+from rubricate.evaluation.estimates import estimate_rows
 from rubricate.progress import Progress, silent, watched
-from rubricate.stats import (
-    Estimate,
-    Resampling,
-    Support,
-    bootstrap_interval,
-    heterogeneity,
-    limit_by_items,
-    random_effects,
-)
+from rubricate.stats import Estimate, Resampling, heterogeneity, random_effects
 from rubricate.stats.calibration import sigmoid
 from rubricate.study.population import Variable
 from rubricate.study.summaries import AgreementSummary, BySite, SiteResult, VariableAgreement
 
 
-def variable_counts(table: CountTable, variable: Variable) -> tuple[tuple[str, ...], I64]:
-    """Return a variable's counts by note: characters or spans summed over its features.
-
-    >>> from rubricate import load_corpus
-    >>> from rubricate.evaluation import evaluate
-    >>> corpus = load_corpus("open-notes").select(cases=["0"])
-    >>> found = evaluate(corpus, corpus, missing="skip",
-    ...     reference_annotator="reference", predicted_annotator="second_rater")
-    >>> ids, counts = variable_counts(found.characters, Variable("smoking", "primary", ("12",)))
-    >>> counts.shape
-    (20, 4)
-    """
-    groups = table.where(features=variable.features).by("note")
-    return groups.ids, groups.values
-
-
-def variable_presence(table: CountTable, variable: Variable) -> tuple[tuple[str, ...], I64]:
-    """Return, for each note, which of TP, FP, FN and TN the variable is (one of them is 1).
-
-    A variable of several features is present where any of them is.
-    """
-    ids, sums = variable_counts(table, variable)
-    reference = (sums[:, 0] + sums[:, 2]) > 0
-    predicted = (sums[:, 0] + sums[:, 1]) > 0
-    return ids, four_cells(reference, predicted)
-
-
-def kappa_estimate(cells: I64, settings: Resampling) -> Estimate:
-    """Return Cohen's kappa on presence with an interval: bootstrap by note, percentiles.
-
-    Where fewer than ten notes are disputed it is joined with the limits of agreement by notes
-    (`rubricate.stats.limit_by_items`, kappa as twice a share, less one).
-
-    >>> cells = np.repeat(np.eye(4, dtype=np.int64), [40, 5, 5, 50], axis=0)
-    >>> str(kappa_estimate(cells, Resampling(500)))
-    '0.798 [0.672, 0.918]'
-    """
-    plain = replace(settings, method="percentile")
-    disputed = cells[:, 1:3].any(axis=1).sum()
-    support = Support(len(cells), disputed, np.inf)
-    return limit_by_items(bootstrap_interval(cells, kappa, plain), support, twice=True).at()
-
-
-def estimate_f1(counts: I64, settings: Resampling) -> Estimate:
-    """Return F1 of presence or of characters from the counts of each note, with its interval.
-
-    Each note in which one of both sides has something is one item. The steps of a study and the
-    dashboard of the workbench show this interval, as `agree` does for each item.
-
-    >>> import numpy as np
-    >>> estimate_f1(np.array([[9, 0, 0, 5]] * 5), Resampling()).low.__round__(3)
-    0.647
-    """
-    return f1_of_notes(counts, counts[:, :3].any(axis=1), settings)
-
-
-def pair_evaluation(corpus: Corpus) -> Evaluation | None:
-    """Compare every two annotators of a note; None where no note has two."""
-    if len(corpus.annotators) < 2:
-        return None
-    try:
-        return evaluate_pairing(pair_annotators(corpus, ordered=False).pairing)
-    except InputError:
-        return None
+def by_variable(evaluation: Evaluation, variables: Sequence[Variable]) -> Evaluation:
+    """Return the evaluation with the study's variables in the place of features."""
+    return evaluation.by_variable({one.name: one.features for one in variables})
 
 
 def measure_agreement(
@@ -110,8 +34,7 @@ def measure_agreement(
 ) -> AgreementSummary:
     """Measure agreement on each variable, as the paper's Table 2.
 
-    F1 of presence and of characters with a bootstrap by note (by items where few are wrong), and
-    kappa on presence.
+    F1 of presence and of characters and kappa on presence, with the intervals that `agree` shows.
     Agreement is low where the lower of the two F1 values is below ``threshold``, and undefined
     where nobody marked the variable.
 
@@ -125,36 +48,28 @@ def measure_agreement(
     evaluation = pair_evaluation(corpus)
     if evaluation is None:
         return {"notes": 0, "threshold": threshold, "variables": [], "low": [], "undefined": []}
-    keys: tuple[MeasureKey, ...] = (("presence",), ("characters",))
-    compared = {key: evaluation.tables[key] for key in keys}
-    measured = add_intervals(replace(evaluation, tables=compared), settings)
-    by_feature = {key: measured.by_group(*key, level="features") for key in compared}
+    measured = by_variable(evaluation, variables)
     lines: list[VariableAgreement] = []
     for variable in watched(variables, progress, "agreement", len(variables)):
-        ids, presence = variable_presence(evaluation.presence, variable)
-        if not len(ids):
+        table = measured.presence.where(features=[variable.name])
+        if not len(table):
             continue
-        tp, fp, fn, _ = presence.sum(axis=0).tolist()
-        if len(variable.features) == 1:
-            # `agree` shows these values, too: one figure has one interval.
-            presence_f1, characters_f1 = (own[variable.features[0]] for own in by_feature.values())
-        else:
-            presence_f1 = estimate_f1(presence, settings)
-            characters_f1 = estimate_f1(
-                variable_counts(evaluation.characters, variable)[1], settings
-            )
+        tp, fp, fn, tn = table.values.sum(axis=0).tolist()
+        presence = estimate_rows(table, settings)
+        words = measured.characters.where(features=[variable.name])
+        presence_f1, characters_f1 = presence.at("f1"), estimate_rows(words, settings).at("f1")
         lines.append(
             {
                 "variable": variable.name,
                 "role": variable.role,
-                "notes": len(ids),
+                "notes": len(table.by("note")),
                 "both": tp,
                 "first_only": fn,
                 "second_only": fp,
-                "neither": len(ids) - tp - fp - fn,
+                "neither": tn,
                 "presence_f1": presence_f1.to_dict(),
-                "presence_kappa": float(kappa(presence.sum(axis=0))),
-                "kappa": kappa_estimate(presence, settings).to_dict(),
+                "presence_kappa": table.total()["kappa"],
+                "kappa": presence.at("kappa").to_dict(),
                 "characters_f1": characters_f1.to_dict(),
                 "low": bool(min(presence_f1.value, characters_f1.value) < threshold),
             }
@@ -185,42 +100,48 @@ def _rate_of_logit(one: Estimate) -> Estimate:
 
 
 def measure_sites(
-    notes: DesignNotes, sites: Sequence[str], settings: Resampling, *, finite: bool
+    table: CountTable,
+    sites: Mapping[str, str],
+    settings: Resampling,
+    design: SampleDesign = AS_THEY_COME,
 ) -> BySite:
-    """Measure each site as if it were the study, and compare the sites with Cochran's Q.
+    """Measure presence at each site as if it were the study, and compare the sites.
 
-    The logits of a site's precision and recall and their variances are those of its posterior
-    (`design_posterior`, of notes like these), which knows how unequal the weights are;
-    `rubricate.stats.heterogeneity` has the formulas.
+    Sites are compared by Cochran's Q. The logits of a site's precision and recall and their
+    variances are those of its posterior (`design_posterior`, of notes like these), which knows how
+    unequal the weights are; `rubricate.stats.heterogeneity` has the formulas.
 
+    >>> from rubricate.evaluation.counts import PRESENCE, RowKeys
+    >>> ids, none = tuple(str(i) for i in range(100)), np.zeros(100, dtype=np.int64)
     >>> cells = np.repeat(np.eye(4, dtype=np.int64), [40, 10, 10, 40], axis=0)
-    >>> notes = DesignNotes(cells, np.ones(100), cells[:, :2].any(axis=1), True)
-    >>> found = measure_sites(notes, list("AB") * 50, Resampling(), finite=False)
+    >>> keys = RowKeys(np.arange(100), none, none, ids, ("f",), ("c",))
+    >>> table = CountTable(PRESENCE, keys, cells)
+    >>> found = measure_sites(table, {i: "AB"[int(i) % 2] for i in ids}, Resampling())
     >>> [(line["site"], line["tp"]) for line in found["sites"]]
     [('A', 20), ('B', 20)]
     >>> found["heterogeneity"]["recall"]["i_squared"]
     0.0
     """
-    of = np.asarray(sites)
     lines: list[SiteResult] = []
     logits: dict[str, list[tuple[float, float]]] = {name: [] for name in _OF}
-    for site in sorted(set(sites)):
-        own = of == site
-        part = notes.take(own)
-        measured = design_posterior(part, settings, finite=finite)
-        tp, fp, fn, tn = part.cells.sum(axis=0).tolist()
+    here = table.by("note").ids
+    for site in sorted({sites[i] for i in here}):
+        part = table.where(notes=[i for i in here if sites[i] == site])
+        measured = estimate_rows(part, settings, design)
+        tp, fp, fn, tn = part.values.sum(axis=0).tolist()
         lines.append(
             {
-                "site": site, "notes": int(own.sum()), "tp": tp, "fp": fp, "fn": fn, "tn": tn,
-                "precision": measured.precision.to_dict(), "recall": measured.recall.to_dict(),
+                "site": site, "notes": len(part), "tp": tp, "fp": fp, "fn": fn, "tn": tn,
+                "precision": measured.at("precision").to_dict(),
+                "recall": measured.at("recall").to_dict(),
             }
         )  # fmt: skip
-        drawn = np.maximum(
-            population_tables(part, settings.seed, finite=False), np.finfo(float).tiny
-        )
+        notes = design.notes_of(part)
+        tables = population_tables(notes, settings.seed, finite=False)
+        drawn = np.maximum(tables, np.finfo(float).tiny)
         for name, (right, wrong) in _OF.items():
             logit = np.log(drawn[:, right]) - np.log(drawn[:, wrong])
-            known = part.cells[:, [right, wrong]].any()
+            known = notes.cells[:, [right, wrong]].any()
             logits[name].append((float(logit.mean()) if known else np.nan, float(logit.var())))
     pooled = {
         name: random_effects(*np.array(found).T, confidence=settings.confidence)
