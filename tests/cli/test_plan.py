@@ -259,3 +259,29 @@ def test_a_pilot_is_measured_as_the_study_will_be() -> None:
     assert found["pilot_notes"] == 200
     assert 10 < found["notes"] < 200
     assert found["met"] >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("assurance", (*ASTHMA, "--frequency", ".48")),
+        ("slice", (*ASTHMA, "--frequency", ".48", "--sites", "6")),
+        ("kappa", ("--kappa", ".8", "--frequency", ".3", "--half-width", ".1")),
+        ("route", ("--max-error", ".05", "--error-rate", "0")),
+    ],
+)
+def test_the_first_word_is_the_method(method: str, options: tuple[str, ...]) -> None:
+    assert plan(method, *options) == plan("--method", method, *options)
+
+
+def test_help_of_a_method_has_its_options_only() -> None:
+    page = run("kappa", "--help").stdout
+    assert "--kappa" in page
+    assert "--precision" not in page
+    assert "--method" not in run("--help").stdout
+
+
+def test_an_unknown_method_is_told_the_nearest() -> None:
+    done = run("kapa")
+    assert done.exit_code == 2
+    assert "kappa" in done.stderr

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import VerbCommand
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, open_corpus, overwrite_option
 from rubricate.cli.output import Answer, answering, inform, print_table, warn
@@ -15,11 +16,14 @@ from rubricate.cli.places import Output, Source
 from rubricate.cli.plan_methods import (
     KINDS,
     METHOD_OPTIONS,
+    METHODS,
+    PILOT_MEANING,
     Given,
     answer,
     from_pilot,
     given_design_effect,
     method_options,
+    options_of,
     shown_option,
     stated,
 )
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from rubricate.study.planning import Design
 
 T = TypeVar("T")
+#: Where the method that was named as the first word is kept.
+_METHOD = "rubricate.plan.method"
 
 
 def _options(command: F) -> F:
@@ -55,14 +61,7 @@ def _options(command: F) -> F:
                 help="Half of the largest width of the intervals."),
             add("--confidence", type=float, default=0.95, show_default=True,
                 help="Confidence level of the intervals."),
-            add("--method", default="assurance", show_default=True,
-                metavar="assurance|reported|slice|route|kappa|icc|icc-test|auc|non-inferiority|"
-                "non-inferiority-independent|sequential",
-                help="Planning method. assurance: the width holds with a probability of "
-                "--assurance. "
-                "reported: the same with the intervals that `study evaluate` reports. slice: as "
-                "the "
-                "program SLiCE does. The others plan for other measures."),
+            add("--method", default="assurance", hidden=True),
             add("--assurance", type=float, default=0.9, show_default=True,
                 help="Probability with which the width holds, e.g. 0.8, 0.9 or 0.95."),
             add("--interval", default="clopper-pearson", show_default=True,
@@ -98,14 +97,67 @@ def _options(command: F) -> F:
     return command
 
 
-@verb(
-    "plan", epilog="Example: rubricate plan --precision .85 --recall .80 --frequency .48 --sites 6"
+class PlanCommand(VerbCommand):
+    """The command of a plan: its first word is the method, and help is about that method.
+
+    ``--method`` says the same as the first word; it works until version 0.4.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the method off the front; a plan from a pilot has the pilot beside it."""
+        if args and not args[0].startswith("-"):
+            known = [*METHODS, *KINDS, "pilot"]
+            if args[0] not in known:
+                raise UnknownNameError("planning method", args[0], known)
+            method, *args = args
+            ctx.meta[_METHOD] = method
+            ctx.info_name = f"{ctx.info_name} {method}"
+            if method == "pilot":
+                named = args[:1] if args and not args[0].startswith("-") else []
+                args = [*(word for one in named for word in ("--pilot", one)), *args[len(named) :]]
+                if "--pilot" not in args and not {"-h", "--help"} & set(args):
+                    raise click.UsageError("name the corpus: rubricate plan pilot CORPUS", ctx)
+            else:
+                args = ["--method", method, *args]
+        elif "--method" in args:
+            warn("--method NAME is now the first word: rubricate plan NAME. The old form works "
+                 "until version 0.4.")  # fmt: skip
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Show that the method comes first, where none was named."""
+        pieces = super().collect_usage_pieces(ctx)
+        return pieces if _METHOD in ctx.meta else ["[METHOD]", *pieces]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example, which is of the first method."""
+        if ctx.meta.get(_METHOD) in (None, "assurance"):
+            super().format_epilog(ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the methods, or the options of the method that was named."""
+        method = ctx.meta.get(_METHOD)
+        if method is None:
+            with formatter.section("Methods"):
+                told = {**METHODS, **{name: kind.meaning for name, kind in KINDS.items()}}
+                formatter.write_dl([*told.items(), ("pilot", PILOT_MEANING)])
+        own = options_of(method or "assurance")
+        narrowed = copy.copy(self)
+        narrowed.params = [one for one in self.params if one.name in own]
+        super(PlanCommand, narrowed).format_options(ctx, formatter)
+
+
+@click.command(
+    "plan",
+    cls=PlanCommand,
+    epilog="Example: rubricate plan assurance --precision .85 --recall .80 --frequency .48 --sites "
+    "6",
 )
 @_options
 @overwrite_option
 @answering
 def plan_command(overwrite: bool, **given: Any) -> Answer:
-    """Calculate how many notes to annotate so that precision and recall get narrow intervals.
+    """Calculate how many notes a study needs: rubricate plan METHOD, assurance without a word.
 
     Positives are the notes in which the system finds the variable. Negatives are the other notes.
     """
@@ -144,12 +196,12 @@ def _refuse_idle(given: Given) -> None:
         ("needs --frequency-from", not given["frequency_from"], ("variable", "annotator")),
         ("cannot go with --variables, which plans for each in its file", bool(given["variables"]),
          ("precision", "recall", "frequency", "frequency_kind", "frequency_from", "sites", "plot")),
-        ("means nothing to --method slice", given["method"] == "slice", ("assurance", "drawing")),
-        ("means nothing to --method reported, which draws fixed numbers and has intervals of its "
+        ("means nothing to plan slice", given["method"] == "slice", ("assurance", "drawing")),
+        ("means nothing to plan reported, which draws fixed numbers and has intervals of its "
          "own", given["method"] == "reported", ("interval", "drawing")),
     ]  # fmt: skip
     faults = [
-        Fault(f"{shown_option(name)} means nothing to --method {given['method']}")
+        Fault(f"{shown_option(name)} means nothing to plan {given['method']}")
         for name in METHOD_OPTIONS
         if given[name] is not None
     ]

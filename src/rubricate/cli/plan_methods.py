@@ -1,4 +1,4 @@
-"""Methods of `rubricate plan --method` besides precision and recall."""
+"""Methods of `rubricate plan`, and those besides precision and recall."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def method_options() -> list[Callable[[Any], Any]]:
 class PlanKind:
     """Required and allowed options of a method, and the unit of its size."""
 
+    meaning: str
     needs: tuple[str, ...]
     may: tuple[str, ...]
     unit: str = ""
@@ -162,28 +163,61 @@ def _sequential(given: Given) -> Answer:
     return in_words({"method": "sequential", **plan.to_dict()}, "\n".join(lines))
 
 
-#: The methods, by name.
+#: Methods for precision and recall, and what each asks of the intervals.
+METHODS: Mapping[str, str] = {
+    "assurance": "precision and recall: exact intervals are narrow with a given probability",
+    "reported": "precision and recall: the same with the intervals that `study evaluate` reports",
+    "slice": "precision and recall: as the program SLiCE does",
+}
+PILOT_MEANING = "an F1, by drawing studies from the notes of a pilot: rubricate plan pilot CORPUS"
+#: The other methods, by name.
 KINDS: Mapping[str, PlanKind] = {
-    "route": PlanKind((), ("max_error", "error_rate", "items", "unit", "assurance"), answer=_route),
-    "kappa": PlanKind(
+    "route": PlanKind(
+        "share of items that may skip review",
+        (), ("max_error", "error_rate", "items", "unit", "assurance"), answer=_route),
+    "kappa": PlanKind("agreement of two raters by kappa",
         ("kappa", "frequency"), ("half_width", "assurance", "design_effect"),
         "units judged by both raters"),
-    "icc": PlanKind(
+    "icc": PlanKind("agreement on scores by the intraclass correlation",
         ("icc",), ("raters", "half_width", "assurance", "design_effect"),
         "notes scored by all raters"),
-    "icc-test": PlanKind(
+    "icc-test": PlanKind("a test that the intraclass correlation exceeds a bound",
         ("icc", "least"), ("raters", "power", "design_effect"), "notes scored by all raters"),
-    "auc": PlanKind(
+    "auc": PlanKind("an area under the ROC curve",
         ("auc", "frequency"), ("half_width", "design_effect"), "notes, drawn as they occur"),
-    "non-inferiority": PlanKind(
+    "non-inferiority": PlanKind("a system that is not worse, both sides on the same items",
         ("margin", "discordant"), ("difference", "power", "design_effect"),
         "items judged on both sides; times the design effect where notes hold several"),
     "non-inferiority-independent": PlanKind(
+        "a system that is not worse, each side on items of its own",
         ("margin", "rate", "reference_rate"), ("power", "design_effect"),
         "items of each side; times the design effect where notes hold several"),
-    "sequential": PlanKind(("goal", "rate"), ("looks", "power", "frequency"), answer=_sequential),
+    "sequential": PlanKind(
+        "a study that may stop early",
+        ("goal", "rate"), ("looks", "power", "frequency"), answer=_sequential),
 }  # fmt: skip
+PRECISION_AND_RECALL = (
+    "precision", "recall", "frequency", "frequency_kind", "frequency_from", "variable", "annotator",
+    "half_width", "assurance", "interval", "drawing", "sites", "pool", "design_effect",
+    "design_effect_from", "cluster_size", "cluster_correlation", "variables", "total", "plot",
+    "overwrite",
+)  # fmt: skip
 PILOT = ("annotator", "reference_annotator", "measure", "half_width", "confidence", "assurance")
+
+
+def options_of(method: str) -> set[str]:
+    """Return the names of the options that a method takes."""
+    always = {"json", "as_json", "output_json", "quiet", "verbose", "help", "confidence"}
+    if method in KINDS:
+        kind = KINDS[method]
+        own = {*kind.needs, *kind.may}
+        if "design_effect" in own:
+            own |= {"design_effect_from", "cluster_size", "cluster_correlation"}
+        return always | own
+    if method == "pilot":
+        return always | {*PILOT}
+    idle = {"assurance": (), "reported": ("interval", "drawing"), "slice": ("assurance", "drawing")}
+    return (always | set(PRECISION_AND_RECALL)) - set(idle[method])
 
 
 def stated(name: str) -> bool:
@@ -210,14 +244,14 @@ def answer(method: str, given: Given) -> Answer:
     """Plan by one of `KINDS`; every option that is missing or idle is named at once."""
     kind = KINDS[method]
     faults = [
-        Fault(f"{shown_option(name)} is missing: --method {method} needs it")
+        Fault(f"{shown_option(name)} is missing: plan {method} needs it")
         for name in kind.needs
         if given[name] is None
     ]
     allowed = {*kind.needs, *kind.may, "method", "confidence"}
     if "design_effect" in allowed:
         allowed |= {"design_effect_from", "cluster_size", "cluster_correlation"}
-    ArgumentError.raise_any(faults + _idle(given, allowed, f"--method {method}"))
+    ArgumentError.raise_any(faults + _idle(given, allowed, f"plan {method}"))
     try:
         return kind.answer(given) if kind.answer else _sized(method, given)
     except InputError as error:

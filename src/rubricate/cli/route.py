@@ -136,7 +136,7 @@ def _notes_needed(policy: Policy) -> str:
     return (
         f"there are {settings['notes']:,} notes; to let items pass, about {needed[0]:,} are needed "
         f"if none of them is wrong and {needed[1]:,} if {policy.max_error / 2:.1%} are: "
-        f"rubricate plan --method route --max-error {policy.max_error:g} --items {items} "
+        f"rubricate plan route --max-error {policy.max_error:g} --items {items} "
         "--error-rate RATE"
     )
 
