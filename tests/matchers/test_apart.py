@@ -19,7 +19,7 @@ from rubricate.matchers import FailedNote, fit_apart, fit_matcher, make_matcher,
 from rubricate.matchers.lexicon.matcher import LexiconMatcher
 from rubricate.matchers.phrases.matcher import ExactMatcher
 from rubricate.matchers.wording import reading
-from rubricate.reading import note as place
+from rubricate.reading import note as reader
 from rubricate.trials import Trial, fold_splits, run_trials
 
 RUN = CliRunner().invoke
@@ -30,15 +30,15 @@ BAD = "unreadableword"
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the reading of some notes fail, as an unknown fault of a rule would."""
-    find = place.find_negations
+    find = reader.find_negations
 
     def broken(text: str, *rest: object) -> object:
         if BAD in text:
             raise ZeroDivisionError(text)
         return find(text, *rest)  # type: ignore[arg-type]
 
-    place.read_note.cache_clear()
-    monkeypatch.setattr(place, "find_negations", broken)
+    reader.read_note.cache_clear()
+    monkeypatch.setattr(reader, "find_negations", broken)
 
 
 @pytest.fixture
@@ -78,16 +78,15 @@ def test_learning_goes_on_and_names_the_note(corpus: Corpus, name: str) -> None:
 def test_a_note_that_fails_only_while_learning_is_left_out(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rubricate.matchers.lexicon import model
-
-    find = model.find_senses
+    find = reader.find_senses
 
     def broken(text: str, *rest: object) -> object:
         if BAD in text:
             raise ZeroDivisionError
         return find(text, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(model, "find_senses", broken)
+    reader.read_note.cache_clear()
+    monkeypatch.setattr(reader, "find_senses", broken)
     assert [one.note for one in fit_apart(LexiconMatcher(), corpus)] == [corpus.notes[2].id]
 
 
@@ -132,7 +131,7 @@ def test_a_notebook_warns(corpus: Corpus) -> None:
 def test_a_note_that_takes_too_long_is_left(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = reading.read_note
+    read = reader.read_note
 
     def slow(text: str) -> object:
         if BAD in text:

@@ -13,14 +13,14 @@ from rubricate.reading.clauses import clause_ranges, sentence_ranges, statement_
 from rubricate.reading.diagnoses import NamedDiagnosis, find_diagnoses
 from rubricate.reading.drugs import DrugName, drugs_at
 from rubricate.reading.measurements import Measurement, child_years, find_measurements
-from rubricate.reading.negation import NegationScope, find_negations
+from rubricate.reading.negation import find_negations
 from rubricate.reading.opposites import EMPTY_WORDS
 from rubricate.reading.quantities import Quantity, find_quantities
 from rubricate.reading.sections import NoteSection, find_sections
 from rubricate.reading.senses import Sense, find_senses
 from rubricate.reading.subjects import Context, find_contexts
 from rubricate.reading.tests import NamedTest, named_tests
-from rubricate.reading.tokens import Token, find_tokens, stem
+from rubricate.reading.tokens import find_tokens, stem
 
 #: So many words around the spans are looked at, and only within their clauses.
 REACH = 30
@@ -37,6 +37,12 @@ Kept = TypeVar("Kept")
 class NoteReading:
     """A note with what is found in it; every lookup hangs on it and is made once.
 
+    ``raw`` are all tokens and ``tokens`` those that are no line breaks; numbers of tokens count
+    the latter, but for ``sentences``. ``starts`` has where each token begins, ``clause`` the number
+    of its clause (from 1; 0 before the first), ``scope`` that of the negation that reaches it and
+    ``cue`` that of the negation whose cue it is of (-1 for none). What most rules ask for is read
+    at once, all else when it is first asked for.
+
     >>> note = NoteReading("Denies fever, chills. Plan: CXR")
     >>> [token.form for token, scope in zip(note.tokens, note.scope) if scope >= 0]
     ['fever', ',', 'chills']
@@ -46,45 +52,28 @@ class NoteReading:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._kept: dict[Hashable, Any] = {}
-
-    @cached_property
-    def raw(self) -> list[Token]:
-        """All tokens, with the line breaks."""
-        return find_tokens(self.text)
-
-    @cached_property
-    def tokens(self) -> list[Token]:
-        """The tokens without the line breaks; every number of a token counts these."""
-        return [token for token in self.raw if token.kind != "newline"]
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """The start of each token."""
-        return [token.start for token in self.tokens]
-
-    @cached_property
-    def sentences(self) -> list[tuple[int, int]]:
-        """The ranges of the sentences, in ``raw`` tokens."""
-        return sentence_ranges(self.text, self.raw)
-
-    @cached_property
-    def clauses(self) -> list[tuple[int, int]]:
-        """The ranges of the clauses, in tokens, without marks at their ends."""
-        raw, starts = self.raw, self.starts
-        return [
+        self.raw = raw = find_tokens(text)
+        self.sentences = sentence_ranges(text, raw)
+        self.tokens = [token for token in raw if token.kind != "newline"]
+        self.starts = starts = [token.start for token in self.tokens]
+        self.clauses = [
             (bisect_left(starts, raw[first].start), bisect_left(starts, raw[end - 1].end))
-            for first, end in clause_ranges(self.text, raw, self.sentences)
+            for first, end in clause_ranges(text, raw, self.sentences)
         ]
-
-    @cached_property
-    def clause(self) -> list[int]:
-        """The number of each token's clause, from 1; 0 before the first clause."""
-        clause = [0] * len(self.tokens)
+        self.clause = [0] * len(starts)
         begins = [begin for begin, _ in self.clauses]
-        for number, (begin, end) in enumerate(pairwise([*begins, len(clause)]), start=1):
-            clause[begin:end] = [number] * (end - begin)
-        return clause
+        for number, (begin, end) in enumerate(pairwise([*begins, len(starts)]), start=1):
+            self.clause[begin:end] = [number] * (end - begin)
+        self.negations = denied = find_negations(text, raw, self.sentences)
+        self.scope = _cover(starts, [(n.scope_span.start, n.scope_span.end) for n in denied])
+        self.cue = _cover(starts, [(n.cue_span.start, n.cue_span.end) for n in denied])
+        for number, one in enumerate(denied):
+            if one.is_one_word:
+                token = bisect_left(starts, min(one.cue_span.start, one.scope_span.start))
+                self.scope[token], self.cue[token] = number, -1
+        self.quantities = find_quantities(text, raw)
+        self.quantity_starts = [quantity.span.start for quantity in self.quantities]
+        self._kept: dict[Hashable, Any] = {}
 
     @cached_property
     def statements(self) -> tuple[int, ...]:
@@ -101,42 +90,6 @@ class NoteReading:
         last = bisect_right(starts, start if end is None else max(start, end - 1))
         behind = starts[last] if last < len(starts) else len(self.text)
         return starts[bisect_right(starts, start) - 1], behind
-
-    @cached_property
-    def negations(self) -> list[NegationScope]:
-        """The cues that deny something, with what they deny."""
-        return find_negations(self.text, self.raw, self.sentences)
-
-    @cached_property
-    def scope(self) -> list[int]:
-        """The number of the negation that reaches each token, -1 for none."""
-        return self._covered_by_negations[0]
-
-    @cached_property
-    def cue(self) -> list[int]:
-        """The number of the negation whose cue each token is of, -1 for none."""
-        return self._covered_by_negations[1]
-
-    @cached_property
-    def _covered_by_negations(self) -> tuple[list[int], list[int]]:
-        starts = self.starts
-        scope = _cover(starts, [(n.scope_span.start, n.scope_span.end) for n in self.negations])
-        cue = _cover(starts, [(n.cue_span.start, n.cue_span.end) for n in self.negations])
-        for number, one in enumerate(self.negations):
-            if one.is_one_word:
-                token = bisect_left(starts, min(one.cue_span.start, one.scope_span.start))
-                scope[token], cue[token] = number, -1
-        return scope, cue
-
-    @cached_property
-    def quantities(self) -> list[Quantity]:
-        """The numbers with their units and kinds."""
-        return find_quantities(self.text, self.raw)
-
-    @cached_property
-    def quantity_starts(self) -> list[int]:
-        """The start of each quantity."""
-        return [quantity.span.start for quantity in self.quantities]
 
     @cached_property
     def sections(self) -> list[NoteSection]:
