@@ -169,7 +169,8 @@ def _no_room(error: BaseException | None) -> str:
         for code in NO_ROOM:
             if isinstance(error, OSError) and error.errno == code:
                 return error.strerror or os.strerror(code)
-            if os.strerror(code) in said or f"(os error {code})" in said:
+            named = (os.strerror(code), f"(os error {code})", f"IO_{errno.errorcode[code]}")
+            if any(one in said for one in named):
                 return os.strerror(code)
         if isinstance(error, OSError) and error.errno is None and _SHORT_WRITE.search(said):
             return os.strerror(errno.ENOSPC)

@@ -298,13 +298,23 @@ def test_corrections_from_a_pipe_are_refused_and_not_waited_for(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by the shell")
+def test_where_there_is_no_room_for_a_workbook_it_is_named(tmp_path: Path) -> None:
+    """The library that writes it has an error of its own for that."""
+    shell = 'ulimit -f 4; exec "$0" -P -m rubricate rubric open-notes --out out.xlsx'
+    done = subprocess.run(["sh", "-c", shell, sys.executable], cwd=tmp_path, text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 1 and done.stderr.startswith("Error: out.xlsx cannot be written")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by the shell")
 @pytest.mark.parametrize(
     "command",
     ["convert open-notes out --to parquet --where case=0", "fit open-notes --where case=0 --matcher lexicon --out out",
      "convert open-notes out --to brat --where case=0"],
 )  # fmt: skip
 def test_where_there_is_no_room_the_output_is_named(command: str, tmp_path: Path) -> None:
-    shell = f'ulimit -f 8; exec "$0" -P -m rubricate {command}'
+    shell = f'ulimit -f 4; exec "$0" -P -m rubricate {command}'
     done = subprocess.run(["sh", "-c", shell, sys.executable], cwd=tmp_path, text=True,
                           capture_output=True, check=False)  # fmt: skip
     assert done.returncode == 1, done.stderr

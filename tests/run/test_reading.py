@@ -1,4 +1,6 @@
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -254,3 +256,19 @@ def test_runs_are_paired_by_note_whatever_their_order() -> None:
     turned = run_of("cab", [True, True, False]).with_notes_like(first)
     assert turned.notes == first.notes and turned.score.tolist() == first.score.tolist()
     assert turned.items.note.tolist() == [2, 0, 1]
+
+
+#: What is still in memory at the end is more than a file may have.
+FULL = """
+from rubricate.run.reading import Spill
+spill = Spill()
+spill.add("b" * 2000)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by the shell")
+def test_what_is_left_of_a_list_on_a_full_disk_is_thrown_away_in_silence() -> None:
+    shell = 'ulimit -f 1; exec "$0" -P -c "$1"'
+    done = subprocess.run(["sh", "-c", shell, sys.executable, FULL], text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 0 and done.stderr == ""

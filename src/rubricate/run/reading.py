@@ -6,6 +6,7 @@ import pickle
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -57,7 +58,8 @@ class Spill(Generic[V]):
         self._at_end = True
 
     def __del__(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # on a full disk its last values cannot be written
+            self._file.close()
 
     def __len__(self) -> int:
         return len(self._start)
