@@ -19,7 +19,7 @@ from rubricate.stats import (
     proportion_interval,
 )
 from rubricate.study.evaluation import measure_variable
-from rubricate.study.measuring import measure_sites
+from rubricate.study.measuring import by_variable, measure_sites
 from rubricate.study.population import Variable
 from weighted_agreement import coverage
 
@@ -269,7 +269,10 @@ def test_a_study_draws_patients() -> None:
     variable = Variable("smoking", "primary", ("12",))
     alone, together = (
         measure_variable(
-            found, variable, SampleDesign.of_sample(corpus, cluster=name), Resampling(200)
+            by_variable(found, [variable]),
+            variable,
+            SampleDesign.of_sample(corpus, cluster=name),
+            Resampling(200),
         )
         for name in ("", "patient")
     )
