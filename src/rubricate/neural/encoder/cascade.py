@@ -36,10 +36,13 @@ from rubricate.neural.encoder.decoding import Again, HeardNote
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.pieces import Pieces
 from rubricate.progress import Progress, silent
+from rubricate.reading.note import read_note
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.adjudicate import FINAL
 from rubricate.rules.findings import Candidate, ItemFinding, Proposal
+from rubricate.rules.mentions import is_unlike_notes
 from rubricate.spans import any_overlap
+from rubricate.stats.calibration import logit, sigmoid
 from rubricate.values import write_json
 
 FIRST, SECOND = "first", "second"
@@ -64,8 +67,8 @@ class CascadeMatcher(Parametrised):
     where ``wrong`` or more characters of its marks are expected to be wrong: a dial between the
     speed of the one and the accuracy of the other. Only what lies around the places in doubt is
     read again, as if the note had nothing else, for the features in doubt and those that the fast
-    network sees there; elsewhere the first word stands. `fit` teaches the fast network; the
-    accurate one stays as it is.
+    network sees there; elsewhere the first word stands. In patients' own stories and in fragments
+    both networks count alike. `fit` teaches the fast network; the accurate one stays as it is.
 
     >>> from rubricate import load_corpus
     >>> corpus = load_corpus("open-notes").select(cases=["14"], annotators=["reference"])
@@ -179,9 +182,16 @@ class CascadeMatcher(Parametrised):
             proposed = first.proposed(rubric, note.text, heard, LEAST)
             found = decide(rubric, note.text, proposed, before=FINAL)
             items = dict(proposed.items)
+            unlike = is_unlike_notes(read_note(note.text))
+            # Two probabilities are weighed before either is held to `LEAST`.
+            least = 0.0 if unlike else LEAST
+            own = first.proposed(rubric, note.text, heard).items if unlike else items
             for doubts in self._doubts(rubric, found, heard):
-                again = second.read_again(rubric, note.text, doubts.again, heard.votes, LEAST)
-                _merge(items, again.items, rubric, doubts)
+                again = second.read_again(rubric, note.text, doubts.again, heard.votes, least)
+                if unlike:
+                    _weigh(items, own, again.items, rubric, doubts)
+                else:
+                    _merge(items, again.items, rubric, doubts)
             yield NoteProposals(items, proposed.profile)
 
     def _doubts(
@@ -273,3 +283,24 @@ def _merge(
         chances = [second.presence or 0.0, (first.presence or 0.0) if kept else 0.0]
         found = (*kept, *second.candidates)
         items[feature] = Proposal(found, max(chances), None if found else second.against)
+
+
+def _weigh(
+    items: dict[str, Proposal],
+    first: Mapping[str, Proposal],
+    again: Mapping[str, Proposal],
+    rubric: Rubric,
+    doubts: _Doubts,
+) -> None:
+    """Let both networks count alike: the mean of their logits decides on what is in doubt.
+
+    The accurate network learned from notes alone, so it does not overrule the other on stories.
+    """
+    for k, unsure in doubts.presence.items():
+        feature = rubric.features[k].id
+        own, other = first[feature], again[feature]
+        chance = own.presence or 0.0
+        if unsure:
+            chance = float(sigmoid(np.mean(logit([chance, other.presence or 0.0]))))
+        found = (other.candidates or own.candidates) if chance >= LEAST else ()
+        items[feature] = Proposal(found, chance, None if found else other.against)
