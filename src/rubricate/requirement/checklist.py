@@ -17,6 +17,7 @@ _HEADING = pattern("checklist.heading")
 _NEGATIVE = pattern("checklist.negative")
 _DENYING = pattern("checklist.denying")
 _SAID = pattern("checklist.said")
+_TERM = pattern("checklist.term")
 _DENIED = pattern("checklist.denied")
 _THERE = pattern("checklist.there")
 _IN_DIFFERENTIAL = pattern("checklist.in_differential")
@@ -79,6 +80,8 @@ def plain_wording(text: str) -> str:
     ('liver enzymes ordered', 'Requests sterilization')
     >>> plain_wording("Shortness of breath (SOB)"), plain_wording("Chest pain (onset, duration)")
     ('Shortness of breath OR SOB', 'Chest pain')
+    >>> plain_wording("Vomiting symptom"), plain_wording("Finding of increased blood pressure")
+    ('Vomiting', 'increased blood pressure')
     """
     written, text = text, _without_gaps(text)
     if len(text) > _LONGEST:
@@ -93,7 +96,7 @@ def plain_wording(text: str) -> str:
         plain, in_differential = plain[hit.end() :], True
     plain = _any_of(plain)
     if not in_differential:
-        plain = _SAID.sub("", plain, count=1)
+        plain = _TERM.sub("", _SAID.sub("", plain, count=1))
         plain = _short_and_long(_ATTRIBUTES.sub("", _answered(plain)))
     plain = _SLASH.sub(r"\1 OR ", _AND_OR.sub("or", plain))
     if in_differential:
