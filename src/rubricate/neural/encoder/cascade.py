@@ -84,7 +84,7 @@ class CascadeMatcher(Parametrised):
     def __init__(
         self,
         *,
-        low: float = 0.1,
+        low: float = 0.05,
         high: float = 0.8,
         wrong: float = 6.0,
         features_per_pass: int | Literal["all"] = "all",
