@@ -12,7 +12,7 @@ from rubricate import Corpus, Feature, Note, Rubric
 from rubricate.errors import InputError
 from rubricate.matchers import load_matcher
 from rubricate.matchers.predictions import decide
-from rubricate.neural.encoder.cascade import AROUND, CascadeMatcher, _Doubts, _merge, _parts
+from rubricate.neural.encoder.cascade import AROUND, CascadeMatcher, _Doubts, _merge, _parts, _weigh
 from rubricate.neural.encoder.decoding import Again
 from rubricate.neural.encoder.matcher import EncoderMatcher
 from rubricate.neural.encoder.model_folder import shipped_folder
@@ -266,3 +266,31 @@ def test_the_dial_is_part_of_the_models_name(
     Path("cascade=0.2,0.8").mkdir()
     with pytest.raises(InputError):
         load_matcher("cascade=0.2,0.8")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chance", "found"),
+    [(0.9, 0.2, 0.6, True), (0.8, 0.1, 0.4, False), (0.3, 0.9, 0.6628, True)],
+)
+def test_in_stories_the_mean_of_both_networks_decides(
+    first: float, second: float, chance: float, found: bool
+) -> None:
+    own, again = Proposal((mark((0, 4)),), first), Proposal((mark((0, 9)),), second)
+    items = {"1": Proposal((), first)}
+    rubric = Rubric("x", (Feature("1", "x", "1"),))
+    doubts = _Doubts({0: True}, Again([0], [], [(0, 20)]))
+    _weigh(items, {"1": own}, {"1": again}, rubric, doubts)
+    assert items["1"].presence == pytest.approx(chance, abs=0.001)
+    assert items["1"].candidates == (again.candidates if found else ())
+
+
+def test_in_stories_both_networks_are_heard(unseen: Corpus) -> None:
+    text = "I had chest pain and my head ached. I could not sleep, and I felt sick all day."
+    wordings = ["Chest pain", "Headache", "Insomnia", "Nausea", "Fever", "Rash"]
+    rubric = Rubric("x", tuple(Feature(str(k), "x", one) for k, one in enumerate(wordings)))
+    every = CascadeMatcher(low=0.0, high=1.0, wrong=NEVER, threads=1)
+    said = [
+        chances(decisions(one, rubric, [Note("n", "x", text)])[0])
+        for one in (every, EncoderMatcher(threads=1))
+    ]
+    assert said[0] != said[1]
