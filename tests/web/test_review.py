@@ -4,6 +4,7 @@ import asyncio
 import csv
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
@@ -97,6 +98,10 @@ def test_a_run_is_added_and_published_by_forms(
     asked = {"folder": "unfinished", "notes": "notes.jsonl"}
     told = boss.post(f"/api/v1/projects/{small.project}/runs", json=asked).json()["error"]["faults"]
     assert "run.json" in told[0] and str(bench.folder) not in told[0]
+    asked = {"folder": ".", "notes": "notes.jsonl"}
+    told = boss.post(f"/api/v1/projects/{small.project}/runs", json=asked).json()["error"]["faults"]
+    assert told[0].startswith(f"{bench.folder.name}: ")
+    assert str(bench.folder) not in boss.post(page, data=asked).text
     boss.post(page, data={"folder": "scores", "notes": "notes.jsonl"})
     [run] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
     assert f"{page}/{run['id']}/publish" in boss.get(page).text
@@ -115,6 +120,19 @@ def published(browsers: Browsers, small: Small, **given: str) -> dict[str, str]:
     wait_for("publishing")
     runs = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
     return next(one for one in runs if one["id"] == run)
+
+
+def test_a_run_is_published_once_at_a_time(bench: Bench, browsers: Browsers, small: Small) -> None:
+    run, boss = add_run(browsers, small), browsers.of(small.who["manager"])
+    url = f"/api/v1/runs/{run}/publish"
+    with bench.busy, ThreadPoolExecutor(8) as pool:  # what was begun waits for its turn
+        said = [one.status_code for one in pool.map(lambda _: boss.post(url, json={}), range(8))]
+    assert sorted(said) == [202] + [409] * 7
+    wait_for("publishing")
+    [row] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
+    assert (row["state"], row["fault"]) == ("published", "")
+    assert boss.post(url, json={}).status_code == 202
+    wait_for("publishing")
 
 
 def test_publishing_keeps_the_report(bench: Bench, browsers: Browsers, small: Small) -> None:

@@ -132,6 +132,13 @@ def set_state(connection: Connection, run: str, state: str, fault: str = "") -> 
     connection.execute(own.values(state=state, fault=fault))
 
 
+def begin_publishing(connection: Connection, run: str) -> None:
+    """Say that a run is being published; a conflict if it is already, also in the same moment."""
+    here = t.run.update().where(t.run.c.id == run, t.run.c.state != "publishing")
+    if not connection.execute(here.values(state="publishing", fault="")).rowcount:
+        raise ConflictError("It is being published already.", {"state": "publishing"})
+
+
 def list_runs(connection: Connection, project: str) -> list[RunPart]:
     """Return the runs of a project, and how far their review is."""
     rows = connection.execute(

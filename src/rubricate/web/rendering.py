@@ -109,7 +109,9 @@ def fault_lines(
         raise error
     found = error.faults if isinstance(error, RubricateError) else ()
     lines = [fault.worded(wording) for fault in found] or [str(error)]
-    places = [] if folder is None else [f"{folder.resolve()}/", f"{folder}/"]
-    for place in places:
-        lines = [line.replace(place, "") for line in lines]
+    for place in () if folder is None else (folder.resolve(), folder):
+        # The folder itself has the name it ends in; "." would match any full stop.
+        lines = [line.replace(f"{place}/", "") for line in lines]
+        if place.is_absolute() and place.name:
+            lines = [line.replace(str(place), place.name) for line in lines]
     return lines

@@ -19,7 +19,6 @@ from rubricate.formats.options import ReadOptions
 from rubricate.run.writing import REPORT, RunRecord, read_record
 from rubricate.store import annotating, answers, curating, reviewing
 from rubricate.store.database import Database
-from rubricate.store.refusals import ConflictError
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Call
 from rubricate.web.manage import in_background
@@ -140,9 +139,7 @@ def post_run(call: Call) -> dict[str, str]:
 def post_publish(call: Call) -> dict[str, str]:
     """Write the run again with all corrections."""
     run, bench = call.path["run"], call.bench
-    row = call.read(reviewing.run_row, run)
-    if row.state == "publishing":
-        raise ConflictError("It is being published already.", {"state": row.state})
+    call.write(reviewing.begin_publishing, run)
 
     def work() -> None:
         try:
@@ -154,7 +151,6 @@ def post_publish(call: Call) -> dict[str, str]:
             call.write(reviewing.set_state, run, "failed", "; ".join(lines)[:500])
             raise
 
-    call.write(reviewing.set_state, run, "publishing")
     in_background(bench, "publishing", work)
     return {"state": "publishing"}
 
