@@ -116,4 +116,5 @@ def test_intervals_by_patient_hold(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_intervals_by_patient_cover_as_often_as_they_say(name: str) -> None:
-    assert min(coverage(name, patients, 1000)[1] for patients in PATIENTS) >= 0.92
+    # three standard errors of 150 studies below .94; benchmarks/cluster_coverage.py draws more
+    assert min(coverage(name, patients, 150)[1] for patients in PATIENTS) >= 0.94 - 3 * 0.0194

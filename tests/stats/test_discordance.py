@@ -94,6 +94,7 @@ def test_intervals_hold_where_errors_are_few(setting: tuple[int, float, float]) 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_differences_cover_as_often_as_they_say(setting: tuple[int, float, float]) -> None:
     notes, first, second = setting
-    covered, shown, _ = rates(notes, (first, second), 0.3, False, studies=1000)
-    assert covered >= 0.94
-    assert shown <= 0.03
+    covered, shown, _ = rates(notes, (first, second), 0.3, False, studies=300)
+    # three standard errors of 300 studies; benchmarks/difference_coverage.py draws more
+    assert covered >= 0.94 - 3 * 0.0137
+    assert shown <= 0.03 + 3 * 0.0098

@@ -116,5 +116,6 @@ def test_cases_of_unequal_size_leave_the_slope_where_it_is() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_intervals_cover_as_often_as_they_say(layout: tuple[int, int]) -> None:
-    covered, _ = coverage(*layout, studies=1000)
-    assert covered >= 0.94
+    covered, _ = coverage(*layout, studies=300)
+    # three standard errors of 300 studies; benchmarks/fairness_coverage.py draws more
+    assert covered >= 0.94 - 3 * 0.0137
