@@ -59,7 +59,7 @@ USUAL_LIMITS = ReadLimits()
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What every reader is given beside the path.
+    """Options that every reader gets beside the path.
 
     ``format``: the name of the format; found by looking where it is empty.
     ``strict``: wrong offsets are faults. Otherwise they are kept as they stand, so that they can be
@@ -115,7 +115,7 @@ def parse_limits(given: Sequence[str]) -> ReadLimits:
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    """Return what ``--columns`` says; other names than id, text and case rename a column.
+    """Read the text of ``--columns``; other names than id, text and case rename a column.
 
     >>> parse_columns("id=student_id,text=note")
     {'id': 'student_id', 'text': 'note'}

@@ -78,7 +78,7 @@ def is_table_file(path: Path) -> bool:
 
 
 def _is_known(how: ReadOptions) -> Callable[[str], bool]:
-    """Return what tells the name of a column that means something."""
+    """Return the value that tells the name of a column that means something."""
     known = {plain_name(name) for name in how.columns.values()}.union(*NOTE_COLUMNS.values())
     return lambda name: plain_name(name) in known
 

@@ -307,7 +307,7 @@ _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
 
 def find_encoding(chunks: Iterable[bytes]) -> str:
-    r"""Return how a text is encoded, of what Excel and Notepad write: by its mark or its bytes.
+    r"""Find the encoding of a text that Excel or Notepad wrote, by its mark or its bytes.
 
     A text that is UTF-8 but for some bytes is taken for damaged UTF-8, not for something else.
 
@@ -374,13 +374,13 @@ class CsvForm(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What a person should know of it."""
+        """Remarks for a person who reads the result."""
         between = {",": "commas", ";": "semicolons", "\t": "tabs"}[self.delimiter]
         return f"{between}, {self.encoding.removesuffix('-sig')}"
 
 
 def find_csv_form(path: Path, is_known: Callable[[str], bool]) -> CsvForm:
-    """Return how a file holds its table: so that most of the columns' names are known."""
+    """Find how a file holds its table: the way in which most names of columns are known."""
     with path.open("rb") as stream:
         encoding = find_encoding(iter(lambda: stream.read(1 << 20), b""))
         stream.seek(0)
@@ -397,7 +397,7 @@ def find_csv_form(path: Path, is_known: Callable[[str], bool]) -> CsvForm:
 def _header_in(
     text: str, delimiter: str, is_known: Callable[[str], bool]
 ) -> tuple[tuple[int, int], int]:
-    """Return how much like names the header's cells are, and how many rows stand above it."""
+    """Rate how much the cells of a header look like names, and count the rows above it."""
     rows: list[list[str]] = []
     lines = io.StringIO(text, newline="")
     with suppress(InputError):

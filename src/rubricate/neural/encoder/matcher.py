@@ -372,7 +372,7 @@ class EncoderMatcher(Parametrised):
         text: str,
         said: Sequence[tuple[Pieces, Sequence[RowScores]]],
     ) -> Against | None:
-        """Return what contradicts a feature that was not found, where that is probable enough."""
+        """Return the words that contradict a feature that was not found, if probable enough."""
         weights = [member.weight for member in self.members_]
         chance = np.average([rows[k].contradiction for _, rows in said], weights=weights)
         if chance < self.settings_.contradiction:
