@@ -18,6 +18,7 @@ from rubricate.formats.options import ReadOptions
 from rubricate.formats.rubric import write_rubrics
 from rubricate.reports.scoring import write_scoring_report
 from rubricate.scoring import ScoreSettings, UnsureRange, score_notes
+from rubricate.store import reviewing
 from rubricate.store import tables as t
 from rubricate.store.people import set_roles
 from rubricate.trust import verify_run
@@ -120,6 +121,20 @@ def published(browsers: Browsers, small: Small, **given: str) -> dict[str, str]:
     wait_for("publishing")
     runs = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
     return next(one for one in runs if one["id"] == run)
+
+
+def test_what_a_stopped_server_was_publishing_can_be_published_again(
+    bench: Bench, browsers: Browsers, small: Small
+) -> None:
+    run, boss = add_run(browsers, small), browsers.of(small.who["manager"])
+    bench.database.write(partial(reviewing.begin_publishing, run=run))
+    url = f"/api/v1/runs/{run}/publish"
+    assert boss.post(url, json={}).status_code == 409
+    bench.database.write(reviewing.fail_stopped_publishing)
+    [row] = boss.get(f"/api/v1/projects/{small.project}/runs").json()["runs"]
+    assert row["state"] == "failed" and row["fault"]
+    assert boss.post(url, json={}).status_code == 202
+    wait_for("publishing")
 
 
 def test_a_run_is_published_once_at_a_time(bench: Bench, browsers: Browsers, small: Small) -> None:

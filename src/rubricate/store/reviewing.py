@@ -139,6 +139,14 @@ def begin_publishing(connection: Connection, run: str) -> None:
         raise ConflictError("It is being published already.", {"state": "publishing"})
 
 
+def fail_stopped_publishing(connection: Connection) -> None:
+    """Mark as failed what a server was publishing when it stopped, so that it can be done again."""
+    stopped = t.run.update().where(t.run.c.state == "publishing")
+    connection.execute(
+        stopped.values(state="failed", fault="The server was stopped. Publish the run again.")
+    )
+
+
 def list_runs(connection: Connection, project: str) -> list[RunPart]:
     """Return the runs of a project, and how far their review is."""
     rows = connection.execute(

@@ -97,6 +97,9 @@ def open_bench(
                     "give --others-may-read"
                 )
             store.migrate(place / "backups")
+            # Of a PostgreSQL database another server may be at work.
+            if store.is_sqlite:
+                store.write(reviewing.fail_stopped_publishing)
             if not (store.is_sqlite or store.read(is_enforced)):
                 log.warning("row security is not in force: the database role is a superuser, or "
                             "has BYPASSRLS; see docs/workbench-server.md")  # fmt: skip
