@@ -7,7 +7,7 @@ from strategies import corpora
 
 from rubricate import Corpus, Note
 from rubricate.errors import InputError
-from rubricate.formats import write_corpus
+from rubricate.formats import _refuse_lone_surrogates, write_corpus
 from rubricate.formats.annotations import (
     SPLIT,
     Utf16Map,
@@ -15,7 +15,6 @@ from rubricate.formats.annotations import (
     has_fragments,
     linked_groups,
     located_text,
-    refuse_lone_surrogates,
     to_utf16,
 )
 from rubricate.formats.tool_documents import judged_notes
@@ -73,7 +72,7 @@ def test_texts_no_file_can_hold_are_refused(name: str, tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
     assert not (tmp_path / "c").exists()
     with pytest.raises(InputError):
-        refuse_lone_surrogates(corpus)
+        _refuse_lone_surrogates(corpus)
 
 
 TEXTS = st.text(st.sampled_from("ab é\u0301\r\n中😀𝒳\U0010ffff\U00010000\uffff\u200d"), max_size=20)

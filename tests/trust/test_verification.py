@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from rubricate.cli.failures import in_flags
 from rubricate.cli.score import score_command
 from rubricate.cli.trust import trust_command
 from rubricate.errors import InputError
@@ -107,7 +108,8 @@ def test_edited_tables_are_refused_unless_accepted(run: Path, finished: Path) ->
         refused = trust(*command)
         assert isinstance(refused.exception, InputError), command
         assert len(refused.exception.faults) == 2
-        assert all("--accept-edited" in fault.message for fault in refused.exception.faults)
+        told = [fault.worded(in_flags) for fault in refused.exception.faults]
+        assert all("--accept-edited" in one for one in told)
         assert trust(*command, "--accept-edited").exit_code == 0, command
 
 
