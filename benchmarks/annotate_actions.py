@@ -1,4 +1,4 @@
-"""How many actions a judgement costs, and how soon a mark is painted, in a real browser.
+"""Number of actions per judgement, and time until a mark is painted, in a real browser.
 
 The reference of the first notes of the test split is marked again on the page of `rubricate
 annotate`, as a person would with mouse and keys: one drag for each fragment, one key for an absence
@@ -89,7 +89,7 @@ def mark_by_drags(browser: Any, text: str, wanted: Marks) -> None:
 
 
 def kept(browser: Any, note: str) -> dict[str, str]:
-    """Return what the page keeps of a note: feature and marks."""
+    """Return the page's saved state of a note: feature and marks."""
     rows = browser.execute_script(
         "const key = Object.keys(localStorage).find(k => k.endsWith(' ' + arguments[0]));"
         "return JSON.parse(localStorage.getItem(key) ?? '[]')",

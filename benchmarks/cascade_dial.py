@@ -1,4 +1,4 @@
-"""What the cascade's dial costs and brings.
+"""Cost and gain of the cascade's dial.
 
 Run ``python benchmarks/cascade_dial.py --clinicians DIR --pairs DIR [--beside MODEL]``. For each
 setting the cascade itself reads the notes of the sets of ``unseen_rubrics.py``; ``--beside`` has a
@@ -48,7 +48,7 @@ class Keeping(EncoderMatcher):
 
 
 def timed(matcher: EncoderMatcher | CascadeMatcher, corpus: Corpus) -> tuple[Corpus, float]:
-    """Return what a matcher finds, and its seconds of processor time once it is open."""
+    """Return a matcher's findings, and its seconds of processor time once it is open."""
     for one in matcher.networks_ if isinstance(matcher, CascadeMatcher) else [matcher]:
         one.predict(corpus.select(notes=[corpus.notes[0].id]))
     begun = time.process_time()

@@ -1,4 +1,4 @@
-"""What fitting a shipped network to a few notes of unseen cases brings, costs and forgets.
+"""Gain, cost and forgetting when a shipped network is fitted to a few notes of unseen cases.
 
 Run ``python benchmarks/encoder_fit.py --model fast --pairs DIR``; the folder is that of the minimal
 pairs (``splits.csv``). It prints Markdown, before and after a fit to the first notes of some cases:

@@ -1,4 +1,4 @@
-"""What each switch of `fit` brings: ten notes of a case the network never saw, and its test notes.
+"""Gain of each switch of `fit`: ten notes of a case the network never saw, and its test notes.
 
 The network must not know the case: the run ``new`` of `training/earlier/train_matcher.py` leaves
 the deep cases 5 to 9 out; `benchmarks/encoder_fit.py` shows how its weights become a model

@@ -1,4 +1,4 @@
-"""How often planted notes are flagged, kind by kind, and honest ones by mistake.
+"""Share of planted notes that are flagged, by kind, and of honest notes flagged by mistake.
 
 Run ``python benchmarks/gaming.py``; it prints Markdown. Notes are planted in every case of the
 embedded corpus with a seed. Evidence comes from a matcher that knows the rubric alone.
@@ -39,7 +39,7 @@ class Planter:
             self.of_case.setdefault(note.case, []).append(note)
 
     def kinds(self) -> Kinds:
-        """Return what is planted, by name."""
+        """Return the planted notes, by name."""
         return {
             "rubric pasted, nothing else": lambda n: "\n".join(self._rubric(n)),
             "rubric pasted below an honest note": lambda n: "\n".join([n.text, *self._rubric(n)]),

@@ -212,7 +212,7 @@ def f1_of(sums: F64) -> F64:
 
 
 def support_of(counts: F64) -> Support:
-    """Return what F1 of these notes rests on."""
+    """Return the counts behind the F1 of these notes."""
     return Support(
         effective_items(counts.sum(axis=1)),
         counts[:, 1:].any(axis=1).sum(),

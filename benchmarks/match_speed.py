@@ -1,4 +1,4 @@
-"""How many notes per second the lexical matchers scan, beside ``re`` and brute force.
+"""Notes per second that the lexical matchers scan, beside ``re`` and brute force.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/match_speed.py [--notes N] [--phrases N]
 

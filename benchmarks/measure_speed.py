@@ -1,4 +1,4 @@
-"""How fast the measures are, beside the usual ways, in one run on the same spans.
+"""Speed of the measures beside the usual ways, in one run on the same spans.
 
 Run ``python benchmarks/measure_speed.py``; it prints Markdown. Times are the best of several
 repeats after the inputs are in each library's own form; trust the ratios, not the seconds.

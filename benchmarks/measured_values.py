@@ -1,4 +1,4 @@
-"""Whether matchers know what measured values mean: two notes of opposite values, 50 features.
+"""Meaning of measured values to matchers: two notes of opposite values, 50 features.
 
 Run ``python benchmarks/measured_values.py --model fast --model accurate --model lexicon``. Each
 feature is stated by one of the notes and contradicted by the other. It prints Markdown: of the 50

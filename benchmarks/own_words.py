@@ -1,4 +1,4 @@
-"""How far rewording one item of a rubric moves the other items, which keep their words.
+"""Effect of rewording one item of a rubric on the other items, which keep their words.
 
 Run ``python benchmarks/own_words.py``; it prints one line of Markdown for each model. Each
 rewording takes an item of an unseen small case of the embedded corpus and words it otherwise:
@@ -47,7 +47,7 @@ class Rewording(NamedTuple):
 
 
 class Movement(NamedTuple):
-    """How far an item moved, and whether it was decided otherwise, and reviewed."""
+    """Change of an item: of its probability, of its decision, and of its review."""
 
     chance: F64
     flipped: Bools

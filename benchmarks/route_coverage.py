@@ -1,4 +1,4 @@
-"""How often the promise of a review policy is broken, over many simulated calibrations.
+"""Share of simulated calibrations in which a review policy exceeds its error limit.
 
 Run: python benchmarks/route_coverage.py [--runs 1000] [--notes 300]
 

@@ -1,4 +1,4 @@
-"""How many decisions change where a note is written another way that says the same.
+"""Number of decisions that change if a note is written another way with the same meaning.
 
 Run ``python benchmarks/same_note.py [--notes 40] [--model cascade] [--changes NAME ...]``. The
 notes are drawn evenly from open-notes. It prints Markdown: for each change of

@@ -1,4 +1,4 @@
-"""How well a model reads rubrics it has never seen, and whether it credits contradictions.
+"""Quality of a model on rubrics it has never seen, and its credit for contradictions.
 
 Run ``python benchmarks/unseen_rubrics.py --model accurate --clinicians DIR --pairs DIR``; the
 folders are those of the clinicians' notes (``sources.csv`` says the split) and of the minimal pairs

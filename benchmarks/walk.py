@@ -1,4 +1,4 @@
-"""How many modules and functions of the package one command passes through.
+"""Number of modules and functions of the package that one command passes through.
 
     python benchmarks/walk.py [--only NAME ...] [--list]
 

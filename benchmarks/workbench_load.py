@@ -1,4 +1,4 @@
-"""How fast the workbench answers: 100 annotators who save every second, and large databases.
+"""Response times of the workbench: 100 annotators who save every second, and large databases.
 
     python benchmarks/workbench_load.py [--seconds 60] [--people 100] [--database postgresql://...]
     python benchmarks/workbench_load.py --large [--notes 50000] [--scored 330000]
@@ -152,7 +152,7 @@ async def watch(client: Client, project: str, until: float, times) -> None:
 
 
 def check(database: Database, saved: dict) -> int:
-    """Return how many saves are lost."""
+    """Return the number of lost saves."""
     joined = (t.assignment.c.note == t.judgement.c.note) & (
         t.assignment.c.person == t.judgement.c.person
     )

@@ -35,7 +35,7 @@ PART = 5_000
 
 
 def shared_out(readers: Sequence[FuzzedReader], number: int, first: int) -> list[tuple[str, range]]:
-    """Return which inputs of which reader one process judges after the other."""
+    """Return the inputs, by reader, that one process judges in this order."""
     each, more = divmod(number, len(readers))
     parts = []
     for place, reader in enumerate(readers):

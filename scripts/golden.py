@@ -281,7 +281,7 @@ def by_fast(golden: GoldenSet) -> Iterator[Any]:
 
 
 def _outputs(matcher: Any, rubric: Rubric, text: str) -> Any:
-    """Return what the networks say of a note; computed once, then read from the cache."""
+    """Return the networks' outputs for a note; computed once, then read from the cache."""
     key = json.dumps([matcher.get_params(), [f.text for f in rubric], text]).encode()
     path = CACHE / "outputs" / f"{hashlib.sha256(key).hexdigest()}.pkl"
     if path.is_file():
@@ -293,7 +293,7 @@ def _outputs(matcher: Any, rubric: Rubric, text: str) -> Any:
 
 
 def _decided(said: NoteFindings) -> Any:
-    """Return what was decided of a note, feature by feature."""
+    """Return the decisions about a note, feature by feature."""
     found: dict[str, list[Any]] = {}
     for one in said.found:
         found.setdefault(one.feature, []).append([one.spans, one.confidence, one.reason])

@@ -53,7 +53,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests made of a change: killed, timeout (noticed, too) or survived."""
+    """Verdict of the tests on a change: killed, timeout (noticed, too) or survived."""
 
     mutation: Mutation
     result: str
@@ -80,7 +80,7 @@ def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def is_none(node: ast.AST | None) -> bool:
-    """Whether nothing, or None, is returned."""
+    """Return True if a node returns nothing, or None."""
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
@@ -97,7 +97,7 @@ def code_nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_typing(node: ast.AST) -> bool:
-    """Whether a node is ``if TYPE_CHECKING:`` or an alias of types."""
+    """Return True if a node is ``if TYPE_CHECKING:`` or an alias of types."""
     if isinstance(node, ast.If):
         return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
@@ -168,7 +168,7 @@ def copy_tree(target: Path) -> None:
 
 
 def passes(tree: Path, tests: Sequence[str], timeout: float, *, quick: bool) -> bool | None:
-    """Whether the tests pass in a tree; None when they take too long.
+    """Return True if the tests pass in a tree; None if they take too long.
 
     Processor time counts, not the clock, so that a busy machine changes nothing.
     """

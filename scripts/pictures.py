@@ -42,7 +42,7 @@ def score(folder: Path) -> str:
 
 
 def picture(page: Any) -> Image.Image:
-    """Return what the browser shows."""
+    """Return a screenshot of the browser."""
     return Image.open(io.BytesIO(page.get_screenshot_as_png())).convert("RGB")
 
 

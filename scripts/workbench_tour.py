@@ -27,7 +27,7 @@ MARKED = ("58 yo", "M", "chest, midsternal, feels tight", "3 wks", "brought on b
 
 
 def find(page: Any, words: str) -> tuple[int, int]:
-    """Return where words stand in the note that is open."""
+    """Return the position of words in the open note."""
     text = page.execute_script("return document.querySelector('.text').textContent")
     start = text.index(words)
     return start, start + len(words)

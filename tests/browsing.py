@@ -156,7 +156,7 @@ def drag(browser: Any, start: int, end: int, *, holding: str = "", clicks: bool 
 
 
 def faults_of_access(browser: Any, tools: Path) -> list[str]:
-    """Return what axe-core finds on the page against WCAG 2.2 AA, and against its best practices."""
+    """Return axe-core's findings on the page against WCAG 2.2 AA and its best practices."""
     script = (tools / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
     browser.execute_cdp_cmd("Runtime.evaluate", {"expression": script})
     done = browser.execute_cdp_cmd(

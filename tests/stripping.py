@@ -1,4 +1,4 @@
-"""What should be left of a corpus that was written to a format that cannot hold everything."""
+"""Expected corpora after writing to a format that cannot hold everything."""
 
 from __future__ import annotations
 

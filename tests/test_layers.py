@@ -131,7 +131,7 @@ WIDTH = 71
 
 
 def purpose(part: str) -> str:
-    """Return what a part says it is for: the longest clauses of its first line that fit."""
+    """Return the purpose of a part: the longest clauses of its first line that fit."""
     path = SOURCE / part / "__init__.py"
     text = (path if path.exists() else SOURCE / f"{part}.py").read_text(encoding="utf-8")
     said = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].removesuffix(".")

@@ -1,4 +1,4 @@
-"""What looks odd in a rubric is found by little work, however many features there are."""
+"""Warnings about a rubric need little work, however many features it has."""
 
 import sys
 from types import FrameType
@@ -13,7 +13,7 @@ def rubric_of(number: int) -> Rubric:
 
 
 def calls_for(number: int) -> int:
-    """Return how many functions of Python are called for so many features."""
+    """Return the number of Python function calls for this many features."""
     rubric, calls = rubric_of(number), 0
 
     def count(_frame: FrameType, event: str, _given: object) -> None:

@@ -1,4 +1,4 @@
-"""What tests of the workbench share: databases of both kinds, a small project, people in it."""
+"""Helpers for tests of the workbench: databases of both kinds, a small project, its people."""
 
 from __future__ import annotations
 

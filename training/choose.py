@@ -52,7 +52,7 @@ PRESENCE = (0.02, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 
 
 
 class Settled(NamedTuple):
-    """What is chosen: thresholds, and how much the lexicon's word counts."""
+    """The chosen values: thresholds, and the weight of the lexicon."""
 
     thresholds: Thresholds
     vote: float
@@ -60,7 +60,7 @@ class Settled(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What is known of a row and what a network says of it."""
+    """A row's label and a network's outputs for it."""
 
     outcome: int
     spans: list[tuple[int, int]]
@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What a network says of a note."""
+    """A network's outputs for a note."""
 
     note: Note
     opinion: Opinion
@@ -79,7 +79,7 @@ class Heard(NamedTuple):
 
 
 def hear(reader: MemberReader, notes: list[Note]) -> list[Heard]:
-    """Return what the network in a folder says of notes, each with its own rubric."""
+    """Return the outputs of the network in a folder for notes, each with its own rubric."""
     out = []
     for note in notes:
         pieces, (said,) = reader.read([note["text"]], [r[0] for r in note["rows"]], None, None)
@@ -134,7 +134,7 @@ class Table(NamedTuple):
         )
 
     def voted(self, vote: float) -> np.ndarray[Any, Any]:
-        """Return how probable each row is where the lexicon's word counts so much."""
+        """Return the probability of each row for this weight of the lexicon."""
         return raised(self.presence, vote * self.vote)
 
 

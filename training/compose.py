@@ -171,7 +171,7 @@ class Composer:
         return name.lower() if r < 0.3 else name
 
     def joiner(self, style: str) -> str:
-        """Return what stands between two clauses."""
+        """Return the text between two clauses."""
         rng = self.rng
         if style in "tu":
             return rng.choice(["\n", ". ", "\n- ", "; ", "\n", ", "])
@@ -282,7 +282,7 @@ class Composer:
         return "".join(out), new, marks, contra
 
     def around(self, text: str, p: int, plain: str) -> tuple[str, str]:
-        """Return what goes before and after a clause that is put in at a place."""
+        """Return the text before and after a clause that is put in at a place."""
         if p == 0 or text[p - 1] in "\n ":
             lead = ""
         else:

@@ -65,7 +65,7 @@ def parts(data: Path) -> dict[str, Corpus]:
 
 
 def joined(stems: list[Path], name: str) -> dict[str, Any]:
-    """Return what several networks predicted, as one: the mean of their logits."""
+    """Return the predictions of several networks as one: the mean of their logits."""
     said = [np.load(f"{stem}_{name}.npz") for stem in stems]
     chances = {
         part: sigmoid(np.mean([logit(own[part].astype(np.float64)) for own in said], axis=0))

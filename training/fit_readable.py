@@ -125,7 +125,7 @@ def split_of(folder: Path, name: str) -> list[str]:
 
 
 def met_items(corpus: Corpus, matcher: str) -> list[int]:
-    """Return how many items of each note a matcher that knows the rubrics finds or contradicts."""
+    """Return, for each note, the number of items that a matcher finds or contradicts."""
     used = {note.case for note in corpus.notes}
     rubrics = tuple(rubric for rubric in corpus.rubrics if rubric.case in used)
     fitted = fit_matcher(matcher, Corpus((), rubrics))

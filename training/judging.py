@@ -1,4 +1,4 @@
-"""What a network says of whole notes, and the figures of it."""
+"""Outputs of a network for whole notes, and their figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARED = 96
 
 
 class Judged(NamedTuple):
-    """What a network says of a note: chances by row, or by row and piece."""
+    """A network's outputs for a note: probabilities by row, or by row and piece."""
 
     inside: Array
     presence: Array
@@ -26,7 +26,7 @@ class Judged(NamedTuple):
 
 
 def windows(n: int) -> list[int]:
-    """Return where the windows of a note of so many pieces begin."""
+    """Return the starts of the windows of a note with this many pieces."""
     if n <= WINDOW:
         return [0]
     count = -(-(n - SHARED) // (WINDOW - SHARED))
@@ -35,7 +35,7 @@ def windows(n: int) -> list[int]:
 
 @torch.no_grad()
 def judge(net: Network, notes: list[Note], cutter: Cutter, budget: int = 60000) -> list[Judged]:
-    """Return what the network says of each note; of a long one the most that a window says."""
+    """Return the network's outputs for each note; of a long note the highest over its windows."""
     net.eval()
     items: list[Any] = []
     out = []
@@ -75,7 +75,7 @@ def judge(net: Network, notes: list[Note], cutter: Cutter, budget: int = 60000) 
 
 
 def characters(said: Array, start: Array, end: Array, length: int) -> Array:
-    """Return which characters of a note are marked: those of the likely pieces."""
+    """Return the marked characters of a note: those of the likely pieces."""
     marked = np.zeros(length, bool)
     inside = said >= 0.5
     if not inside.any():

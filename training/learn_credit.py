@@ -96,7 +96,7 @@ def _unmark(marked: str) -> tuple[str, Spans]:
 
 
 def finder_of(rubric: Rubric, shared: SharedModel, lexicon: Lexicon) -> CaseFinder:
-    """Return what finds a rubric's features from the rubric alone."""
+    """Return a matcher that finds a rubric's features from the rubric alone."""
     model = LexiconModel(shared, {}, (), Decision(), {}, "", 0)
     return CaseFinder(rubric, model, WordSettings(), lexicon)
 
@@ -294,7 +294,7 @@ def _as_json(part: tuple[torch.nn.Linear, ...], words: dict[str, float]) -> dict
 
 
 def calibration(rows: Sequence[Row]) -> LogitScale:
-    """Return how logits become probabilities, found on cases not learned from."""
+    """Return the mapping from logits to probabilities, chosen on cases not in training."""
     cases = sorted({row.item[:2] for row in rows if row.source in _NOTES})
     held_out = set(cases[::HELD_OUT_EVERY])
     model = CreditModel.from_json(fit([row for row in rows if row.item[:2] not in held_out]))

@@ -31,7 +31,7 @@ def tensors(batch: dict[str, Any]) -> Tensors:
 
 
 def say(net: Network, t: Tensors, n: int) -> Said:
-    """Return what a network says of a batch, in half precision."""
+    """Return a network's outputs for a batch, in half precision."""
     with torch.autocast(DEVICE, torch.bfloat16):
         said: Said = net(t["note"], t["length"], t["feature"], t["owner"], t["position"], n)
     return said
@@ -108,6 +108,6 @@ class Learner:
 
     @torch.no_grad()
     def judge(self, t: Tensors, n: int) -> Said:
-        """Return what the mean network says of a batch."""
+        """Return the mean network's outputs for a batch."""
         self.mean.eval()
         return say(self.mean, t, n)

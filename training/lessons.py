@@ -54,7 +54,7 @@ class Cutter:
 
 
 def marked(spans: Spans, start: Array, end: Array, length: int) -> Array:
-    """Return which pieces are inside the spans with half of their characters or more."""
+    """Return a mask of the pieces that have half of their characters or more inside the spans."""
     inside = np.zeros(length + 1, np.int64)
     for a, z in spans:
         inside[a:z] = 1
@@ -98,7 +98,7 @@ def prepared(
 
 
 def _contradiction(outcome: int, present: bool, seen: bool, placed: bool) -> tuple[int, int]:
-    """Return whether contradicted (-1: not known) and whether it is known where."""
+    """Return the labels of contradiction (-1: not known) and a mask of the known places."""
     if outcome == CONTRA:
         return (1 if seen else 0 if placed else -1), int(placed)
     if outcome == STATED:
@@ -161,7 +161,7 @@ def _empty(items: list[Item]) -> Batch:
 
 
 def size(item: Item) -> int:
-    """Return how many places an item takes."""
+    """Return the number of places that an item takes."""
     return len(item[0]) + 2 + sum(len(row[0]) + 1 for row in item[1])
 
 

@@ -1,4 +1,4 @@
-"""What the `lexicon` matcher learns from, for ``learn_shared.py`` and ``learn_credit.py``.
+"""Training sets of the `lexicon` matcher, for ``learn_shared.py`` and ``learn_credit.py``.
 
 Sets of notes: the small cases of the embedded corpus (part ``breadth``) without every fifth, which
 is kept to measure on (``broad``); the train splits of the clinicians' notes (``clin``) and of the
@@ -143,7 +143,7 @@ def part_of(case: str) -> int:
 def learn_translations(
     sets: Mapping[str, Corpus], bank: Path
 ) -> tuple[Translation, list[Translation]]:
-    """Return what words stand for each other, learned from all cases, and without each part."""
+    """Return the learned word equivalents: from all cases, and from all cases but each part."""
     fixed = list(bank_wordings(bank))
     by_part: list[list[Pair]] = [[] for _ in range(N_PARTS)]
     for corpus in sets.values():

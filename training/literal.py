@@ -91,7 +91,7 @@ def affirmed_words(text: str, span: tuple[int, int]) -> str | None:
 
 
 def denied_words(text: str, span: tuple[int, int]) -> str | None:
-    """Return what a span denies, if that is one thing."""
+    """Return the thing that a span denies, if it is a single thing."""
     found = NEGATION.match(text[span[0] : span[1]])
     if not found:
         return None
@@ -112,7 +112,7 @@ def is_thing(name: str) -> bool:
 
 
 def stems(names: list[str]) -> set[str]:
-    """Return how the long words of wordings begin."""
+    """Return the beginnings of the long words of wordings."""
     return {word[:5].lower() for name in names for word in LONG_WORD.findall(name)}
 
 
@@ -309,7 +309,7 @@ class LiteralTexts:
 
 
 def _denial(text: str, first: int) -> int:
-    """Return where the words begin that deny what stands from ``first`` on."""
+    """Return the start of the words that deny the text from ``first`` on."""
     start = max(text.rfind("\n", 0, first), text.rfind(". ", 0, first) + 1, 0)
     lead = LEADING_NEGATION.search(text, start, first)
     return lead.start() if lead and "," not in lead[0] else first

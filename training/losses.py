@@ -1,4 +1,4 @@
-"""What a network is trained for: spans, their edges, presence and contradiction."""
+"""Training losses of a network: spans, their edges, presence and contradiction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def edges(inside: Tensor) -> Said:
 
 
 def wanted(t: Tensors, judged: Tensor, valid: Tensor) -> Wanted:
-    """Return what the notes themselves say."""
+    """Return the labels that the notes themselves carry."""
     inside = t["target"].float()
     contra = t["contra"].float()
     return Wanted(

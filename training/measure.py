@@ -64,7 +64,7 @@ def as_corpus(notes: list[Note]) -> Corpus:
 
 
 class Decisions:
-    """What a model decided on each item, beside what is true of it."""
+    """A model's decision on each item, beside the label."""
 
     def __init__(self, notes: list[Note], predicted: Corpus) -> None:
         rows = predicted.rows
@@ -79,7 +79,7 @@ class Decisions:
         self.sure: Bools = ~((self.chance > unsure.low) & (self.chance < unsure.high))
 
     def credited(self, which: Bools) -> str:
-        """Return which share of some items is credited, and is so for sure."""
+        """Return the credited share of some items, and the share credited with certainty."""
         if not which.any():
             return "–"
         found, sure = self.found[which], (self.found & self.sure)[which]
@@ -98,7 +98,7 @@ class Decisions:
         ]
 
     def by_kind(self) -> str:
-        """Return how many items of each kind are credited."""
+        """Return the number of credited items of each kind."""
         own = [(kind, self.found[self.kind == kind]) for kind in sorted({*self.kind.tolist()})]
         return ", ".join(f"{kind} {found.sum()} of {len(found)}" for kind, found in own)
 

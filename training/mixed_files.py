@@ -132,7 +132,7 @@ def table_lines(cases: list[Case]) -> list[str]:
 
 
 def count(cases: list[Case]) -> Counter[str]:
-    """Return how many cases, features, notes and outcomes there are."""
+    """Return the numbers of cases, features, notes and outcomes."""
     total = Counter(cases=len(cases))
     for case in cases:
         total["features"] += len(case["features"])

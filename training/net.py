@@ -165,7 +165,7 @@ class Encoder(nn.Module):
 
 
 class Scorer(nn.Module):
-    """What is said of each feature and piece, and of each feature."""
+    """Outputs for each feature and piece, and for each feature."""
 
     def __init__(self, s: Shape) -> None:
         super().__init__()
@@ -209,7 +209,7 @@ class Network(nn.Module):
         position: Tensor,
         n: int,
     ) -> tuple[Tensor, Tensor]:
-        """Return what is said of notes and `n` features each, read together."""
+        """Return the outputs for notes and `n` features each, read together."""
         long, last = note.shape[1], self.shape.positions - 1
         place = torch.arange(long, device=note.device)
         valid = place.unsqueeze(0) < length.unsqueeze(1)
@@ -227,7 +227,7 @@ class Network(nn.Module):
 
 
 def sees(owners: Tensor) -> Tensor:
-    """Return which piece looks at which: the note at all, a feature at itself and the note."""
+    """Return the attention mask of pieces: a note sees all, a feature sees itself and the note."""
     looked = (owners != NOBODY).unsqueeze(1)
     same = owners.unsqueeze(2) == owners.unsqueeze(1)
     is_note = owners == NOTE_OWNER

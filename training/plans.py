@@ -70,7 +70,7 @@ MEASURED = ["C_dev", "P_dev", "W_dev", "L_dev", "N_dev", "S_dev", "broad_dev"]
 
 
 def network(source: str, rate: float, scorer_rate: float, average: float = 0.9985) -> Plan:
-    """Return where a network starts from and how fast it learns."""
+    """Return a network's starting weights and its learning rate."""
     return {"from": source, "rate": rate, "scorer_rate": scorer_rate, "average": average}
 
 

@@ -139,7 +139,7 @@ def put_in(text: str, rows: list[Row], at: int, more: str, others: list[Row]) ->
 
 
 def sentence_starts(text: str, rows: list[Row]) -> list[int]:
-    """Return where sentences and lines begin, inside no span."""
+    """Return the starts of sentences and lines that lie inside no span."""
     spots = [m.end() for m in SENTENCE_START.finditer(text)]
     for _, _, s, c, _ in rows:
         for a, z in [*s, *(c or [])]:

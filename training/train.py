@@ -54,7 +54,7 @@ def factor(done: float, warm: float, low: float) -> float:
 
 
 def chosen(note: Note, rule: Plan) -> bool:
-    """Return whether a note is in a set: by its case number, its fold, the first ten of a case."""
+    """Return True if a note is in a set: by its case number, its fold, the first ten of a case."""
     facts = note["facts"]
     return (
         int(note["case"]) >= rule.get("case_from", 0)
@@ -135,7 +135,7 @@ def accidental(judge: Learner, t: Tensors, n: int, which: Tensor) -> Tensor:
 
 
 def anchored(anchor: Learner, t: Tensors, n: int) -> tuple[Tensor, Tensor]:
-    """Return what the network of before says of the notes in their usual style, 0 elsewhere."""
+    """Return the former network's outputs for notes in their usual style, 0 elsewhere."""
     (rows,) = t["usual"].nonzero(as_tuple=True)
     count, long = t["note"].shape
     pieces = torch.zeros(count, n, long, 4, device=t["note"].device)

@@ -62,7 +62,7 @@ def read_commands(file: Path = HERE / "commands.txt") -> dict[str, list[list[str
 
 
 def run_line(commands: Sequence[Sequence[str]], program: Sequence[str]) -> Outputs:
-    """Return what the commands of a line print, as ``printed``, and the files they write."""
+    """Return the printed output of a line's commands, as ``printed``, and the files they write."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "w"
         shutil.copytree(HERE / "inputs", place)

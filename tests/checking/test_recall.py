@@ -1,4 +1,4 @@
-"""How many faults planted into the embedded corpus are found, and mended to what was there.
+"""Count the planted faults in the embedded corpus that are found, and those that are repaired.
 
 The figures in docs/checking.md come from here (``measure``). The rules were tuned while looking at
 these notes, so the floors guard against getting worse; they do not say how rules do elsewhere.
@@ -158,7 +158,7 @@ def plant(name: str, source: Corpus) -> tuple[Corpus, set[tuple[str, str]]]:
 
 
 def measure(name: str, cases: tuple[str, ...] | None = None) -> tuple[int, int, int]:
-    """Return how many rows had a fault planted, how many were found, how many restored."""
+    """Return three numbers of rows: with a planted fault, found, and restored."""
     corpus, planted = plant(name, clean(cases))
     result = check_corpus(corpus)
     found = {(f.note_id, f.feature_id) for f in result if f.rule == FAULTS[name][0]}

@@ -1,4 +1,4 @@
-"""What all commands share: sections of help, old names, -q and -v, and the configuration file."""
+"""Behaviour of all commands: sections of help, old names, -q and -v, and the configuration file."""
 
 import json
 import os
@@ -246,7 +246,7 @@ def test_errors_are_json_where_that_is_asked_for(folder: Path) -> None:
 
 
 def coloured(tmp_path: Path, **environment: str) -> bytes:
-    """Return what a command with an error writes to a terminal."""
+    """Return the output of a failing command on a terminal."""
     leader, follower = pty.openpty()
     command = [sys.executable, "-P", "-m", "rubricate", "describe", "nowhere.csv"]
     subprocess.run(

@@ -1,4 +1,4 @@
-"""What a change does is told by set, with the items that became right or wrong."""
+"""The effect of a change by set of notes, with the items that became right or wrong."""
 
 from __future__ import annotations
 

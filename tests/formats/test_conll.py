@@ -33,7 +33,7 @@ def found(corpus: Corpus, note_id: str) -> list[tuple[str, str]]:
 
 
 def one_feature_a_token(corpus: Corpus) -> Corpus:
-    """What tags can say: the first annotator's annotations, whole tokens, none of them twice."""
+    """Keep what tags can hold: the first annotator's annotations, whole tokens, each token once."""
     corpus = first_annotator(corpus)
     builder = CorpusBuilder(corpus.metadata)
     for rubric in corpus.rubrics:

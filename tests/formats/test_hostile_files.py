@@ -297,7 +297,7 @@ def test_parquet_that_becomes_huge_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nbme", "ebmnlp", "parquet"])
 def test_tables_and_texts_that_are_links_are_not_read(name: str, tmp_path: Path) -> None:
-    """Who sends a folder must not have another file of the machine read."""
+    """The sender of a folder must not make the program read another file of the machine."""
     folder, linked = tmp_path / "c", {"nbme": "patient_notes.csv", "parquet": "notes.parquet"}
     write_corpus(load_corpus("open-notes").select(cases=["0"]), folder, format=name)
     assert len(read_corpus(folder).notes)

@@ -217,7 +217,7 @@ def parquet(
 
 
 def sizes(path: Path) -> tuple[int, int]:
-    """Return how many rows and bytes a table must be allowed before it passes."""
+    """Return the numbers of rows and bytes that must be allowed before a table passes."""
     found = []
     for name in ("rows", "unpacked_bytes"):
         low, high = 0, 10**9

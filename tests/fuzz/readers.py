@@ -125,7 +125,7 @@ def _format_trees(name: str, root: str, folder: Path) -> list[Tree]:
 
 
 def _inputs(folder: Path, name: str) -> list[Path]:
-    """Return what below a folder of examples the format recognises, the outermost first."""
+    """Return the paths in a folder of examples that the format recognises, the outermost first."""
     places = [folder, *sorted(folder.rglob("*"))]
     found: list[Path] = []
     for place in places:

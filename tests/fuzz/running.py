@@ -38,7 +38,7 @@ class Hang(BaseException):
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """What a reader did that it must not do; inputs with the same one show the same fault."""
+    """A forbidden effect of a reader; inputs with the same effect show the same fault."""
 
     reader: str
     error: str
@@ -47,7 +47,7 @@ class Finding:
 
 @dataclass
 class Tally:
-    """What became of the inputs of one reader."""
+    """The results of one reader's inputs."""
 
     reader: str
     n_read: int = 0
@@ -58,7 +58,7 @@ class Tally:
 
     @property
     def n_inputs(self) -> int:
-        """How many inputs were judged."""
+        """Number of inputs that were judged."""
         return self.n_read + self.n_refused + sum(self.count.values())
 
     def add(self, number: int, outcome: Finding | str) -> None:

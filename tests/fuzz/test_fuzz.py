@@ -32,7 +32,7 @@ FEWER = {
 
 
 def findings(tally: Tally) -> list[str]:
-    """Return what was found, with the command that shows it."""
+    """Return the faults, with the command that shows each."""
     return [
         f"{one.error} in {one.where} ({tally.count[one]} of {tally.n_inputs}): "
         f"python scripts/fuzz.py --reader {one.reader} --seed {SEED} --first {first} --number 1"

@@ -67,7 +67,7 @@ def run_apart(
 
 
 def fast_folder() -> str | None:
-    """Return where temporary files need no disk, if there is such a place."""
+    """Return a place for temporary files that needs no disk, or None."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 

@@ -29,7 +29,7 @@ UNITS = ("no ", "[", "a. ", "FH: ", "-a ", "3/52 ", "father and ", "no fever, co
 
 
 def count_steps(work: Callable[[], object]) -> int:
-    """Return how many lines of Python a piece of work runs."""
+    """Return the number of Python lines that a piece of work runs."""
     steps = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:

@@ -97,7 +97,7 @@ def hostile(name: str, n: int) -> str:
 
 
 def seconds(work: Callable[[str], object], text: str) -> float:
-    """Return how long work takes at best; no text comes twice, since some are remembered."""
+    """Return the shortest time of a piece of work; each text is new, since some are remembered."""
     best = float("inf")
     for i in range(3):
         start = time.process_time()
@@ -109,7 +109,7 @@ def seconds(work: Callable[[str], object], text: str) -> float:
 
 
 def grows_too_fast(work: Callable[[str], object], text_of: Callable[[int], str]) -> str:
-    """Return how the time grows where it does so faster than it may, however often it is taken."""
+    """Return the growth of the time if it exceeds the limit in every repetition."""
     said = ""
     for attempt in range(TRIES):
         long = seconds(work, text_of(TIMES * SHORT + 16 * attempt))

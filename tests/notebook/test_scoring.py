@@ -1,4 +1,4 @@
-"""What `import rubricate as r` offers in a notebook."""
+"""The functions that `import rubricate as r` offers in a notebook."""
 
 import copy
 import pickle

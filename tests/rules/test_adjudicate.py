@@ -20,7 +20,7 @@ DENIED = Against(((20, 30),), 0.9, (Reason("polarity.denied"),))
 
 
 def told(*claims: Claim) -> Ask:
-    """Return what answers each question with those of some claims that its rules make."""
+    """Return the answer to each question, given some claims of its rules."""
     rules = {q: {row.rule for row in precedence() if row.question == q} for q in questions()}
 
     def ask(

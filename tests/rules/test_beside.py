@@ -1,4 +1,4 @@
-"""What surely says otherwise, and overrules a network."""
+"""Certain contradictions overrule a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a note's plan does: drugs begun, advice when to come back."""
+"""Effects of a note's plan: drugs begun, advice when to come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is given: opened, checked, cut into batches, and recorded."""
+"""Inputs of a run: opened, checked, cut into batches, and recorded."""
 
 from __future__ import annotations
 

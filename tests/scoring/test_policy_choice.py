@@ -49,8 +49,7 @@ def draw(
 def broken_promises(
     settings: dict[str, Any], kind: dict[str, float], *, n_notes: int, n_runs: int
 ) -> tuple[float, float]:
-    """Return how often the accepted items of a large population are too often wrong, and the
-    share that was accepted."""
+    """Return the share of trials with too many wrong accepted items, and the accepted share."""
     rng = np.random.default_rng(11)
     population = draw(rng, 20_000, **kind)
     broken, accepted = 0, []

@@ -1,4 +1,4 @@
-"""What commands print and write, byte by byte: the lines of the command gate that are equal everywhere."""
+"""Output of commands, byte by byte: the gate's lines that are equal on all machines."""
 
 import csv
 import importlib

@@ -22,7 +22,7 @@ def golden(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_the_reader_finds_what_was_frozen() -> None:
-    """Where a change is meant: ``python scripts/golden.py hashes --write``, in the same commit."""
+    """For an intended change: ``python scripts/golden.py hashes --write``, in the same commit."""
     command = [sys.executable, str(SCRIPTS / "golden.py"), "hashes"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -136,7 +136,7 @@ def test_f1_of_nothing_found() -> None:
 
 
 def coverage(p: float, n: int, method: Method = "clopper-pearson") -> float:
-    """Return how likely the interval of a sample covers the proportion: a sum over all outcomes."""
+    """Return the probability, over all outcomes, that the interval covers the proportion."""
     x = np.arange(n + 1)
     low, high = proportion_limits(x, n, method=method)
     return float(binom.pmf(x, n, p)[(low <= p) & (p <= high)].sum())

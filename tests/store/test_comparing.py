@@ -18,7 +18,7 @@ from rubricate.store.database import Database
 
 
 def rubric_of(tmp_path, *texts: str, name: str = "list"):
-    """Return what is read of a table without ids, as most people have them."""
+    """Return the content of a table without ids, the usual kind."""
     path = tmp_path / f"{name}.csv"
     path.write_text("Item\n" + "".join(f'"{text}"\n' for text in texts), encoding="utf-8")
     found = read_rubric_file(path)

@@ -38,7 +38,7 @@ def download(store: Database, small: Small, folder: Path, wanted: Wanted | None 
 
 
 def marks_of(corpus: Corpus, annotator: str) -> dict[tuple[str, str], list[list[tuple[int, int]]]]:
-    """Return what an annotator marked, by note and feature."""
+    """Return an annotator's marks, by note and feature."""
     found = {}
     for note in corpus.notes:
         for feature in corpus.features:

@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in."""
+"""Limits of sign-in attempts."""
 
 from rubricate.store import people
 from rubricate.store import tables as t

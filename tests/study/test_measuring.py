@@ -132,7 +132,7 @@ def test_perfect_samples_still_have_width() -> None:
 
 @dataclass(frozen=True)
 class World:
-    """What a study meets: its population, the system, the sample, and how rare parts are drawn.
+    """The setting of a study: its population, system and sample, and the drawing of rare parts.
 
     ``rare_share`` is the share of a side's sample given to a part that makes up 30 % of it.
     """

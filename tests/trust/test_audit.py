@@ -1,4 +1,4 @@
-"""What was decided in a run, by whom and with what score: kept over every later run."""
+"""The decisions of a run, with person and score, are kept over every later run."""
 
 import csv
 import json

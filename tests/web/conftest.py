@@ -1,4 +1,4 @@
-"""What the tests of the server share: a server without a port, and a study inside its folder."""
+"""Shared fixtures for tests of the server: a server without a port, and a study in its folder."""
 
 import pytest
 from workbench import bench, browsers, postgres  # noqa: F401

@@ -300,7 +300,7 @@ EVERYWHERE = ("/", "/account")
 
 
 def faults_of(page: Any, name: str, url: str, frontend: Path) -> list[str]:
-    """Return what is wrong with a page: access, width, requests to other places."""
+    """Return the faults of a page: access, width, requests to other places."""
     faults = [f"{name}: {one}" for one in faults_of_access(page, frontend)]
     if not page.execute_script(
         "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"

@@ -24,7 +24,7 @@ def token(bench: Bench) -> str:
 
 
 def predict_request(**metadata) -> dict:
-    """Return what ExternalRecommender.predict serializes: Metadata, Document, typeSystem."""
+    """Return the output of ExternalRecommender.predict: Metadata, Document, typeSystem."""
     types = cassis.TypeSystem()
     types.create_type(TOKEN, "uima.tcas.Annotation")
     layer = types.create_type(LAYER, "uima.tcas.Annotation")

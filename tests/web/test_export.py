@@ -1,4 +1,4 @@
-"""What the workbench writes is what the commands read."""
+"""The commands read every file that the workbench writes."""
 
 import csv
 import io

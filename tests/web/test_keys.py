@@ -45,7 +45,7 @@ class Place:
         return self.browser
 
     def ask(self, path: str) -> Any:
-        """Return what the server answers to who is signed in."""
+        """Return the server's answers to the person who is signed in."""
         script = "fetch('/api/v1' + arguments[0]).then(r => r.json()).then(arguments[1])"
         return self.browser.execute_async_script(script, path)
 

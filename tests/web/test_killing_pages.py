@@ -27,7 +27,7 @@ SHOWN = """return [document.getElementById('status').textContent, document.body.
 
 
 def saved_answers(folder: Path, work: str) -> dict[str, str]:
-    """Return what the database has of a piece of work, read beside the server."""
+    """Return the database's rows of a piece of work, read beside the server."""
     file = folder / "workbench" / "workbench.sqlite"
     with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as connection:
         return dict(connection.execute(

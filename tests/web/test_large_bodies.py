@@ -1,4 +1,4 @@
-"""What is read of a body depends on who sends it, and that is asked before anything is read."""
+"""The sender decides how much of a body is read; the server checks the sender first."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who may ask what: every rule as every role, and nobody learns anything of another's work."""
+"""Permissions: every route as every role; no answer shows another person's work."""
 
 import json
 import re
@@ -125,7 +125,7 @@ def test_every_rule_names_known_people(filled) -> None:
 
 
 def traces(key: str) -> list[str]:
-    """Return how a person's work would show in an answer: comment, marks, text form of marks."""
+    """Return the traces of a person's work in an answer: comment, marks as data and as text."""
     if key not in MARK:
         return [CANARY[key]]
     numbers = json.dumps(MARK[key]).replace(" ", "")[1:-1]

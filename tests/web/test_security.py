@@ -106,7 +106,7 @@ def test_wrong_passwords_slow_down_one_name_from_one_address(
 def test_nobody_chooses_an_address_behind_a_proxy(
     end: str, bench: Bench, browsers: Browsers
 ) -> None:
-    """What the client says of its address stands before what the proxy adds."""
+    """The client's own forwarding header stands before the address that the proxy adds."""
     set_up(bench, browsers)
     client = TestClient(BehindProxy(browsers.app), base_url="http://127.0.0.1")
     given = {"name": "ada", "password": "x" * 12}

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engine
 
 
 def judgements(lines) -> int:
-    """Return what the next message of a stream says."""
+    """Return the content of the next message of a stream."""
     data = next(line for line in lines if line.startswith("data:"))
     return json.loads(data.removeprefix("data:"))["judgements"]
 

@@ -34,7 +34,7 @@ from rubricate.stats.calibration import brier_score, expected_calibration_error,
 
 
 def score(folder: Path, data: LearningSet, notes: list[int]) -> Scored:
-    """Return what the saved network says of the rows of these notes, all features in one pass."""
+    """Return the saved network's outputs for the rows of these notes, all features in one pass."""
     maker = PieceMaker.from_file(folder / TOKENIZER_FILE)
     engine = OnnxEngine(folder / NETWORK_FILE)
     return score_rows(engine, data, notes, maker.special, features_per_pass=None)

@@ -292,7 +292,7 @@ def _texts(metadata: Mapping[str, object]) -> Iterator[str]:
 
 
 def stored_tokens(path: str | Path) -> dict[str, list[tuple[int, int]]]:
-    """Return where the tokens of each note are, by note id, if the format stores any.
+    """Return the token spans of each note by note id, if the format stores any.
 
     EBM-NLP has a file of tokens beside each text; other formats have none, and the result is
     empty.
@@ -357,7 +357,7 @@ def write_corpus(
 
 
 def writer_of(name: str) -> Writer:
-    """Return what writes the format of this name; InputError if it is read only.
+    """Return the writer of the format of this name; InputError if it is read only.
 
     >>> writer_of("texts")
     Traceback (most recent call last):

@@ -326,7 +326,7 @@ def _note_lines(
 
 
 def count_conll_losses(corpus: Corpus) -> dict[str, int]:
-    """Return what is lost because tags lie on tokens: annotations that are cut.
+    """Return the losses because tags lie on tokens: annotations that are cut.
 
     >>> count_conll_losses(Corpus((), ()))
     {}

@@ -61,7 +61,7 @@ def read_arrow(path: Path, limits: ReadLimits = USUAL_LIMITS) -> Any:
 
 
 def _check(raw: bytes) -> int:
-    """Return how many rows a stream has; ValueError if a part is compressed or out of place."""
+    """Return the number of rows of a stream; ValueError if a part is compressed or out of place."""
     place, rows = 0, 0
     while place < len(raw):
         mark, length = struct.unpack_from("<Ii", raw, place)
@@ -115,7 +115,7 @@ class _Table:
         return int(struct.unpack_from(f"<{kind}", self.raw, place)[0])
 
     def place_of(self, field: int) -> int:
-        """Return where a field is; 0 where it is absent."""
+        """Return the offset of a field; 0 if it is absent."""
         inside = 4 + 2 * field
         if inside >= self._read("H", self.fields):
             return 0

@@ -160,7 +160,7 @@ def _lines(source: str, faults: Faults) -> Iterator[tuple[int, Json]]:
 
 
 def _text_key(value: Any) -> str | None:
-    """Return where the text is: doccano 1.5.5 to 1.6 call it ``data``."""
+    """Return the key of the text: doccano 1.5.5 to 1.6 call it ``data``."""
     keys = _TEXT_KEYS if isinstance(value, dict) else ()
     return next((key for key in keys if isinstance(value.get(key), str)), None)
 

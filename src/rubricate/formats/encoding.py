@@ -96,7 +96,7 @@ def _whole_number(digits: str) -> int:
 
 
 def _half_pair(text: str) -> int | None:
-    """Return where an escape of a sound JSON text makes half a surrogate pair."""
+    """Return the place in a sound JSON text where an escape makes half a surrogate pair."""
     if not _HALF.search(text):
         return None
     high, end = None, -1
@@ -242,7 +242,7 @@ def feature_from_json(value: Mapping[str, Any], case: str) -> Feature:
 
 
 def contradiction_to_json(said: Contradiction) -> Json:
-    """Return what contradicts a feature as JSON, what is not known left out."""
+    """Return a contradiction of a feature as JSON, without its unknown values."""
     more = {"probability": said.probability, "reason": said.reason}
     spans = [list(span) for span in said.spans]
     return {"spans": spans, **{k: v for k, v in more.items() if v not in (None, "")}}
@@ -391,7 +391,7 @@ def head_from_json(value: Mapping[str, Any]) -> Head:
 
 
 def json_reason(error: Exception) -> str:
-    """Return what is wrong with a JSON value whose reading raised this error."""
+    """Return the fault of a JSON value whose reading raised this error."""
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)
 
 

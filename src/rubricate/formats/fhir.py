@@ -108,7 +108,7 @@ def _metadata(resource: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def _words(value: Any) -> str | None:
-    """Return what a CodeableConcept says: its text, or its first coding."""
+    """Return the words of a CodeableConcept: its text, or its first coding."""
     if not isinstance(value, dict):
         return None
     coding = value.get("coding")

@@ -152,7 +152,7 @@ class Frame(Head):
 
     @property
     def only_annotator(self) -> str:
-        """Whose files they are that name nobody."""
+        """Annotator of the files that name nobody."""
         return self.annotators[0].id if len(self.annotators) == 1 else DEFAULT_ANNOTATOR
 
     @cached_property
@@ -197,7 +197,7 @@ class Frame(Head):
 
 
 def frame_path(path: Path, *, is_folder: bool) -> Path:
-    """Return where the frame of this output lies."""
+    """Return the path of this output's frame."""
     return path / FRAME_NAME if is_folder else path.with_name(f"{path.name}.{FRAME_NAME}")
 
 

@@ -114,7 +114,7 @@ def read_jsonl(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
 
 
 def _reason(error: Exception) -> str:
-    """Return what is wrong in words that quote no value of the file: it might be note text."""
+    """Return the fault in words that quote no value of the file: it might be note text."""
     if isinstance(error, KeyError):
         return f"{error} is missing"
     return str(error) if isinstance(error, _ShapeError) else "a value has the wrong type"

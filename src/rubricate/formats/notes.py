@@ -133,7 +133,7 @@ class NoteSource:
 
     @property
     def read_as(self) -> dict[str, str | dict[str, str]]:
-        """How the notes were to be read, as far as that was said: format, columns, case."""
+        """The options of reading that were given: format, columns, case."""
         said: dict[str, str | dict[str, str]] = {
             "format": self.how.format,
             "columns": dict(self.how.columns),

@@ -1,4 +1,4 @@
-"""How a file is read: the limits of its size, and the options that every reader takes."""
+"""Options of reading a file: the limits of its size, and the options that every reader takes."""
 
 from __future__ import annotations
 

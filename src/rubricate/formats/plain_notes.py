@@ -188,7 +188,7 @@ def _names(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:
 
 
 def _others(part: _Part) -> Mapping[int, str]:
-    """Return which columns are metadata, under which name."""
+    """Return the columns that are metadata, each with its name."""
     renamed = {i: name for name, i in part.columns.items() if name not in NOTE_COLUMNS}
     own = {part.columns[name] for name in NOTE_COLUMNS if name in part.columns}
     return {i: renamed.get(i, name) for i, name in enumerate(part.header) if i not in own and name}

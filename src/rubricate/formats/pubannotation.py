@@ -66,7 +66,7 @@ def _marked(path: Path, frame: Frame, faults: Faults) -> Iterator[ToolDocument]:
 
 
 def _parts(value: Mapping[str, Any], frame: Frame) -> list[tuple[str | None, Mapping[str, Any]]]:
-    """Return what each annotator says; a note without any list of denotations was not judged."""
+    """Return each annotator's denotations; a note without any list of them was not judged."""
     tracks = value.get("tracks")
     parts: list[tuple[str | None, Mapping[str, Any]]] = [
         (str(track.get("project", frame.only_annotator)), track)

@@ -32,7 +32,7 @@ def read_whole(path: Path, limits: ReadLimits = USUAL_LIMITS) -> bytes:
 
 
 def first_bytes(path: Path, most: int = 4096) -> bytes:
-    """Return how a file begins, without a byte order mark; nothing of what cannot be read."""
+    """Return the beginning of a file, without a byte order mark; nothing if it cannot be read."""
     try:
         with path.open("rb") as stream:
             return stream.read(most).removeprefix(b"\xef\xbb\xbf")
@@ -63,7 +63,7 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def unsafe_xml(content: bytes, *, doctype: bool = False) -> str | None:
-    """Return why an XML file is not read, for safety; None if it may be.
+    """Return the reason for refusing an XML file, for safety; None if it may be read.
 
     With ``doctype``, one that declares nothing itself may stand there, as in BioC files; what it
     points to is never fetched.
@@ -150,7 +150,7 @@ class Faults:
 
 
 def no_json(error: ValueError) -> str:
-    """Return why a text is not JSON, in words that quote nothing of it.
+    """Return the reason a text is not JSON, in words that quote nothing of it.
 
     >>> no_json(json.JSONDecodeError("Expecting value", "no fever", 0))
     'not JSON: Expecting value at column 1'

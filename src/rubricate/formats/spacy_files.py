@@ -163,7 +163,7 @@ def write_docbin(corpus: Corpus, path: Path, *, progress: Progress = silent) -> 
 
 
 def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[str], list[bool]]:
-    """Return where tokens begin, their words, and whether a blank follows that is no token."""
+    """Return the starts of tokens, their words, and flags for a blank after a token."""
     begins, finishes = {start for start, _ in spans}, {end for _, end in spans}
     cuts = sorted(begins | finishes | {m.start() for m in _PIECE.finditer(text)} | {len(text)})
     starts: list[int] = []

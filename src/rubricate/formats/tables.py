@@ -335,7 +335,7 @@ def find_encoding(chunks: Iterable[bytes]) -> str:
 
 
 def _one_byte_encoding(high: bytes) -> str:
-    """Return which encoding of one byte per letter makes more usual letters and signs of a text.
+    """Return the single-byte encoding that makes more usual letters and signs of a text.
 
     Excel on a Mac writes Mac Roman; of equals it is Windows-1252. Where neither can be meant it is
     damaged UTF-8.
@@ -355,7 +355,7 @@ def decode_text(raw: bytes) -> str:
 
 
 class CsvForm(NamedTuple):
-    """How a text file holds a table: encoding, delimiter, and rows above the columns' names.
+    """The form of a table in a text file: encoding, delimiter, and rows above the columns' names.
 
     Of the latter, ``hidden`` are not shown by spreadsheet programs.
     """
@@ -411,7 +411,7 @@ def _header_in(
 
 
 def find_header(rows: Sequence[Sequence[str]], is_known: Callable[[str], bool]) -> int:
-    """Return which of the first rows has most of the known names; the first one that is not empty.
+    """Return the row, among the first, with most known names; else the first that is not empty.
 
     >>> find_header([["Exam 2026"], [], ["Item", "Points"], ["Cough", "1"]], str.isalpha)
     2

@@ -82,7 +82,7 @@ _SAME = str.maketrans("’‘`´“”–—−‐‑\u00ad", "''''\"\"------")
 
 
 def note_tokens(text: str) -> list[Place]:
-    """Return where the tokens of a text are: all of it but white space.
+    """Return the spans of a text's tokens: all of it but white space.
 
     >>> note_tokens("58yo M.")
     [(0, 2), (2, 4), (5, 6), (6, 7)]
@@ -91,7 +91,7 @@ def note_tokens(text: str) -> list[Place]:
 
 
 def align_tokens(tokens: Sequence[str], text: str) -> list[Place]:
-    """Return where each token is in the text, up to the first that is not there.
+    """Return the span of each token in the text, up to the first that is missing.
 
     White space may differ in every way, quotes and dashes may be written otherwise, and marks
     that the tokeniser dropped are passed over; letters and digits never are. A blank token gets
@@ -137,7 +137,7 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def _match(form: str, text: str, start: int) -> int | None:
-    """Return where the form ends if it starts here, whatever the white space and the quotes."""
+    """Return the end of the form if it starts here, with any white space and any quotes."""
     position = start
     for char in "".join(form.split()).translate(_SAME):
         position = _skip_space(text, position)
@@ -187,7 +187,7 @@ def mark_tokens(spans: Iterable[Place], places: Sequence[Place]) -> list[int]:
 
 
 def count_cut_and_merged(corpus: Corpus) -> tuple[int, int]:
-    """Return how many annotations cut a token, and how many flow into others of their row.
+    """Count the annotations that cut a token, and those that flow into others of their row.
 
     The first begin or end inside a token or beside one: written as labels on tokens they are
     widened to whole tokens, or lose their outer white space. The others have no token between

@@ -128,7 +128,7 @@ def _note(one: ToolDocument, frame: Frame, remarks: Mapping[str, Scalar]) -> Not
 
 
 def scalars(values: Any, *, without: Iterable[str] = ()) -> dict[str, Scalar]:
-    """Return what of a JSON object can be metadata.
+    """Return the values of a JSON object that can be metadata.
 
     >>> scalars({"site": "A", "tokens": []})
     {'site': 'A'}
@@ -151,7 +151,7 @@ def first_id(values: Iterable[Any], usual: str) -> str:
 
 
 def parse_names(listed: Any) -> list[str] | None:
-    """Return who judged a note from a JSON list; None where the file does not say so in our way."""
+    """Return a note's annotators from a JSON list; None if the file has none in our form."""
     try:
         names = parse_json(listed) if isinstance(listed, str) else None
     except ValueError:

@@ -79,7 +79,7 @@ def attempt_together(
 
 
 def notes_at_once(matcher: Matcher) -> int:
-    """Return how many notes a matcher is given together: few where they take long, for the bar.
+    """Return the number of notes a matcher is given together: few if they take long, for the bar.
 
     A number of its own, not one that follows the clock: what a matcher adds up over several notes
     may differ in the last digit with the notes that are searched together.
@@ -102,7 +102,7 @@ def predict_in_parts(
     note_seconds: float = NOTE_SECONDS,
     progress: Progress = silent,
 ) -> Predicted:
-    """Return what ``matcher.predict(corpus)`` does, some notes at a time, and the failures.
+    """Return the result of ``matcher.predict(corpus)``, some notes at a time, and the failures.
 
     Matchers look at one note at a time, so the result is the same; memory stays low, progress can
     be shown, and a note at which the matcher fails leaves the others alone.

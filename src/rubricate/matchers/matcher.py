@@ -21,7 +21,7 @@ class JudgedNote(NamedTuple):
 
 
 def learning_annotator(corpus: Corpus, annotator: str | None) -> str | None:
-    """Return whose annotations to learn from: the one named, or the first that is no machine.
+    """Return the annotator to learn from: the one named, or the first that is no machine.
 
     None when the corpus has no annotators; InputError when all of them are machines.
     """
@@ -56,7 +56,7 @@ def judged_notes(corpus: Corpus, annotator: str | None) -> Iterator[JudgedNote]:
 
 @runtime_checkable
 class Matcher(Protocol):
-    """What learns from annotated notes and finds spans in notes.
+    """Protocol of models that learn from annotated notes and find spans in notes.
 
     The constructor stores keyword-only parameters and does nothing else. What was learned is kept
     in attributes whose names end in ``_``.
@@ -98,7 +98,7 @@ class Matcher(Protocol):
 
 
 class Parametrised:
-    """What keeps its constructor's parameters as attributes, as scikit-learn wants it."""
+    """Base class that keeps its constructor's parameters as attributes, like scikit-learn."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters; there are none inside others, so ``deep`` or not."""

@@ -34,7 +34,7 @@ DECIDING = (
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What ``model.json`` says."""
+    """Content of ``model.json``."""
 
     matcher: str
     parameters: Mapping[str, Any]

@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 class NoteFindings(NamedTuple):
-    """What a matcher found in one note, with presence probabilities by feature where known.
+    """A matcher's findings in one note, with presence probabilities by feature if known.
 
     ``contradictions`` has the features the note speaks of and says otherwise.
     """

@@ -1,4 +1,4 @@
-"""What a matcher reports about its training, for the page that shows the curves."""
+"""Report of a matcher about its training, for the page that shows the curves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rubricate.stats.calibration import Reliability
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen at one step."""
+    """Measurements at one step."""
 
     step: int
     loss: float
@@ -32,7 +32,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """How a matcher was trained and what was measured on notes held out."""
+    """The course of a training and the measurements on notes held out."""
 
     courses: tuple[Course, ...]
     recipe: Mapping[str, Any] = field(default_factory=dict)

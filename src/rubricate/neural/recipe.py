@@ -1,4 +1,4 @@
-"""How networks are trained: one kind of recipe, each option with its default and its limits."""
+"""Training options of networks: one kind of recipe, each option with its default and its limits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _by_features(default: Mapping[str, float], low: float, high: float, need: st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """What the training of every network has.
+    """Options that the training of every network has.
 
     ``held_out`` is the share of notes to choose by, ``patience`` how many looks without a better
     one end the training, ``average`` the decay of the running average of the weights.
@@ -78,7 +78,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderRecipe(Recipe):
-    """How an encoder is trained: by `fit`, and with other values by the scripts that made it.
+    """Training options of an encoder, for `fit` and for the scripts that made the networks.
 
     ``frozen`` layers do not learn; where it is None, all but the last six of a network that reads
     already. ``rehearsal`` is the share of steps that keep such a network from forgetting.
@@ -128,7 +128,7 @@ class EncoderRecipe(Recipe):
 
     @property
     def shares(self) -> dict[int, float]:
-        """How often a pass has so many features."""
+        """Share of the passes by number of features."""
         return {
             ALL if name == "all" else int(name): float(share)
             for name, share in self.features.items()
@@ -136,7 +136,7 @@ class EncoderRecipe(Recipe):
         }
 
     def n_passes(self, n_features: int) -> int:
-        """Return how many passes of so many features each make a step."""
+        """Return the number of passes of so many features each that make a step."""
         name = "all" if n_features == ALL else str(n_features)
         return int({**SEQUENCES, **self.sequences}[name])
 
@@ -165,7 +165,7 @@ class BiLstmShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiLstmRecipe(Recipe):
-    """How a BiLSTM-CRF is trained."""
+    """Training options of a BiLSTM-CRF."""
 
     held_out: float = _number(0.1, 0, 0.9)
     rate: float = _number(3e-3, 0, 1)
@@ -189,7 +189,7 @@ RECIPES: dict[str, EncoderRecipe] = {
 
 
 def reading_recipe(recipe: EncoderRecipe, layers: int) -> EncoderRecipe:
-    """Return how a network that reads already goes on: its last six layers learn.
+    """Return the recipe for a network that is trained already: its last six layers learn.
 
     Of a deeper one the usual recipe is the gentle one, which takes as long on two cores.
 

@@ -1,4 +1,4 @@
-"""How many units or notes two or more raters must judge: for kappa and for the ICC.
+"""Number of units or notes that two or more raters must judge: for kappa and for the ICC.
 
 A width that holds on average fails in about half of the studies, so each size can be asked for with
 an assurance: the share of studies whose interval is as narrow as asked (Zou 2012, Statistics in
@@ -27,7 +27,7 @@ _QUANTILES = 4001
 
 
 def inflated(n: float, design_effect: float) -> int:
-    """Return how many units of clusters are worth `n` independent ones (Kish 1965).
+    """Return the number of clustered units that are worth `n` independent ones (Kish 1965).
 
     >>> inflated(167, 1.6)
     268
@@ -69,7 +69,7 @@ def kappa_size(
     assurance: float | None = None,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many units two raters must judge for an interval of Cohen's kappa.
+    """Return the number of units two raters must judge for an interval of Cohen's kappa.
 
     Without assurance n = z^2 V / d^2, which the width meets on average, with
     V = (1 - k) ((1 - k)(1 - 2 k) + k (2 - k) / (2 f (1 - f))), the large-sample variance for two
@@ -166,7 +166,7 @@ def icc_size(
     assurance: float | None = None,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many notes some raters must score for an interval of the ICC.
+    """Return the number of notes some raters must score for an interval of the ICC.
 
     Without assurance n = 8 z^2 (1 - r)^2 (1 + (k - 1) r)^2 / (k (k - 1) w^2) + 1 for k raters and a
     full width w, plus 5 r for two raters and r of .7 or more: so the mean width is w (Bonett 2002,
@@ -232,7 +232,7 @@ def icc_test_size(
     power: float = 0.8,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many notes some raters must score to show that the ICC exceeds a value.
+    """Return the number of notes some raters must score to show that the ICC exceeds a value.
 
     n = 1 + 2 (z_a + z_b)^2 k / ((k - 1) (ln C)^2) with C = (1 + k t_0) / (1 + k t_1) and
     t = r / (1 - r) (Walter, Eliasziw & Donner 1998, Statistics in Medicine 17: 101); z_a is

@@ -144,7 +144,7 @@ def _bca_tails(estimate: F64, replicates: F64, accel: F64 | None, z: float) -> l
 
 
 def half_width_in_sds(confidence: float, freedom: int | None) -> float:
-    """Return how many standard deviations a limit is away: Student's t, or the normal quantile.
+    """Return the distance of a limit in standard deviations: Student's t, or the normal quantile.
 
     The quantiles that a bootstrap reads off are as far out as those of t with the degrees of
     freedom of the notes (expanded percentiles: Hesterberg 2015, What teachers should know about
@@ -280,7 +280,7 @@ FEW = 10
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Support:
-    """What values rest on; all arrays have the shape of the estimates, or broadcast to it.
+    """Data behind values; all arrays have the shape of the estimates, or broadcast to it.
 
     ``items``: items that inform each value, at their effective number (`effective_items`); NaN
     where it is unknown, as with unequal weights.
@@ -294,7 +294,7 @@ class Support:
 
 
 def effective_items(per_note: npt.ArrayLike) -> F64:
-    """Return how many independent items those of some notes are worth.
+    """Return the number of independent items that those of some notes are worth.
 
     M / (1 + (m - 1) rho) for M items, with m = sum m_i^2 / M the number that an item meets in its
     note (Kish 1965; Kerry & Bland 2001) and rho their correlation, assumed to be 0.3.

@@ -242,7 +242,7 @@ def compare_with_ceiling(
 
 
 def _correlation(counts: F64, member: I64, statistic: Statistic, settings: Resampling) -> float:
-    """Return how the values of both sides go together; strata keep both sample sizes fixed."""
+    """Return the correlation of both sides' values; strata keep both sample sizes fixed."""
     if (member == _BOTH).sum() < 2:
         return 0.0
     rng = np.random.default_rng(settings.seed)
@@ -289,7 +289,7 @@ def adjust_p_values(
 
 @dataclass(frozen=True, slots=True)
 class MarginTest:
-    """Whether a difference stays above minus a margin, and within it on both sides.
+    """Tests that a difference stays above minus a margin, and within it on both sides.
 
     ``margin``: the largest loss that does not matter.
     ``p_non_inferior``, ``p_equivalent``: one-sided p values of "worse by the margin or more", and
@@ -304,12 +304,12 @@ class MarginTest:
 
     @property
     def non_inferior(self) -> bool:
-        """Whether the first is shown not to be worse than the second by the margin."""
+        """True if the first is shown not to be worse than the second by the margin."""
         return self.p_non_inferior <= self.level
 
     @property
     def equivalent(self) -> bool:
-        """Whether the two are shown to be within the margin of each other."""
+        """True if the two are shown to be within the margin of each other."""
         return self.p_equivalent <= self.level
 
     def to_dict(self) -> dict[str, object]:

@@ -37,7 +37,7 @@ _MOST = 2_000_000
 
 
 def reported_chances(expected: Expected, target: Target, sampling: Sampling) -> Chances:
-    """Return how often the intervals that ``study evaluate`` reports are as narrow as asked.
+    """Return the probability that the intervals of ``study evaluate`` are as narrow as asked.
 
     Studies are simulated: TP ~ Binomial(positives, P) and FN ~ Binomial(negatives, share missed);
     for precision, which has the positives alone, the binomial outcomes are summed. Each gets the
@@ -136,7 +136,7 @@ _EXACT = "Clopper-Pearson intervals"
 
 
 def _warnings(expected: Expected, met: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return what SLiCE's numbers hide."""
+    """Return warnings about faults that SLiCE's numbers hide."""
     said = []
     if expected.frequency >= expected.highest_frequency:
         said.append(
@@ -155,7 +155,7 @@ def _warnings(expected: Expected, met: Mapping[str, Mapping[str, float]]) -> lis
 def _met(
     expected: Expected, target: Target, cells: Cells, *, simulate: bool
 ) -> dict[str, dict[str, float]]:
-    """Return how often the width is met, by exact intervals and by those of a study.
+    """Return the probability of reaching the width, by exact intervals and by those of a study.
 
     Nothing is known of a frequency that cannot be.
     """
@@ -264,7 +264,7 @@ def plan_curve(
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What one variable can hope for in a sample of a given size."""
+    """Prospects of one variable in a sample of a given size."""
 
     name: str
     detected: int
@@ -340,7 +340,7 @@ def plan_variables(
 
 
 def _outlook(name: str, plan: Plan, total: int) -> Outlook:
-    """Return what a sample of `total` notes promises for the variable of `plan`."""
+    """Return the prospects of the variable of `plan` in a sample of `total` notes."""
     target, expected = plan.target, plan.expected
     detected = math.floor(total * expected.detected + 1e-9)
     prevalent = math.floor(total * expected.prevalence + 1e-9)

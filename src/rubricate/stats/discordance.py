@@ -1,4 +1,4 @@
-"""How often two systems differ item by item, and what that leaves open about their difference.
+"""Rate at which two systems differ item by item, and the uncertainty of their difference.
 
 Where two systems give the same counts of a few notes every resample has the same difference, and
 where they differ on some items only, resamples say little of how often they might have differed.
@@ -24,7 +24,7 @@ NONE = 60
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Discordance:
-    """How often two systems differ; all arrays have the shape of the difference.
+    """Counts of two systems' differences; all arrays have the shape of the difference.
 
     ``better``, ``worse``: share of the items on which the first system is better, or worse.
     ``items``: number of independent items those are worth (`effective_number`).

@@ -50,12 +50,12 @@ class Estimate:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there is a value."""
+        """True if there is a value."""
         return math.isfinite(self.value)
 
     @property
     def has_interval(self) -> bool:
-        """Whether both limits are known."""
+        """True if both limits are known."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     @property
@@ -302,7 +302,7 @@ def random_effects(
 
 
 def true_f1_limits(measured: float, agreement: float) -> tuple[float, float, float]:
-    """Return what errors of the reference leave open: F1 of a faultless system, and limits.
+    """Return the effect of errors in the reference: F1 of a faultless system, and limits.
 
     1 - J, with J = F1 / (2 - F1), is a distance between two annotations: no way is longer than one
     over a third (Levandowsky & Winter 1971, Nature 234: 34). If two annotators err independently
@@ -326,7 +326,7 @@ def true_f1_limits(measured: float, agreement: float) -> tuple[float, float, flo
 
 @dataclass(frozen=True, slots=True)
 class ClusterSummary:
-    """How strongly the units of a cluster go together, as what that costs.
+    """Similarity of the units in a cluster, as its cost in precision.
 
     ``estimate``: the proportion over all units.
     ``clusters``, ``units``: clusters that hold units, and their units.

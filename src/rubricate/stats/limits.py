@@ -60,7 +60,7 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
 
 
 def design_faults(sites: int, pool: int | None, design_effect: float) -> list[Fault]:
-    """Return what is wrong with the sites, the finite pool and the design effect of a plan."""
+    """Return the faults in the sites, the finite pool and the design effect of a plan."""
     faults = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
     return faults + ([] if pool is None else at_least("pool", pool, 1))
 

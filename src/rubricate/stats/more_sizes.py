@@ -25,7 +25,7 @@ def auc_size(
     confidence: float = 0.95,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many notes the area under the ROC curve needs for its interval.
+    """Return the number of notes that the area under the ROC curve needs for its interval.
 
     SE^2 = (A (1 - A) + (p - 1)(Q1 - A^2) + (q - 1)(Q2 - A^2)) / (p q) for p positives and q
     negatives, Q1 = A / (2 - A), Q2 = 2 A^2 / (1 + A) (Hanley & McNeil 1982, Radiology 143: 29); the
@@ -67,7 +67,7 @@ def non_inferiority_size(
     power: float = 0.8,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many paired items show that one side is not worse than another by a margin.
+    """Return the number of paired items that show that one side is not worse by a margin.
 
     n = ((z_a + z_b) / (m + d))^2 (s - d^2) for the true difference d of two paired proportions, of
     which a share s of the items is right on one side only; z_a is one-sided at (1 - confidence) / 2
@@ -109,7 +109,7 @@ def non_inferiority_independent_size(
     power: float = 0.8,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many items of each side show that one is not worse, on different items.
+    """Return the number of items of each side that show that one is not worse, on different items.
 
     n = (z_a + z_b)^2 (p (1 - p) + q (1 - q)) / (m + p - q)^2 for the true rates p and q of two
     independent samples of this size; z_a is one-sided at (1 - confidence) / 2 (Blackwelder 1982,
@@ -193,7 +193,7 @@ def obrien_fleming(looks: int, *, confidence: float = 0.95) -> F64:
 
 
 def crossed(limit: float, looks: int, drift: float = 0.0) -> tuple[float, float]:
-    """Return how likely a walk of `looks` steps to `drift` leaves ± limit, and above at that."""
+    """Return the probability that a walk of `looks` steps to `drift` leaves ± limit, and above."""
     from scipy.stats import norm
 
     step, sd = drift / looks, 1 / math.sqrt(looks)

@@ -30,7 +30,7 @@ Ints = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Layout:
-    """Where each row of counts belongs; labels may be anything that sorts.
+    """Membership of each row of counts; labels may be anything that sorts.
 
     ``unit`` (rows,): what is drawn: the note of each row.
     ``group`` (rows,): what is measured: the feature of each row. A unit has at most one row in a

@@ -49,7 +49,7 @@ class Chances:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How many notes are drawn, of which kind, from where."""
+    """The drawn notes: their number, kind and source."""
 
     positives: int
     negatives: int
@@ -233,7 +233,7 @@ def estimate_frequency(found: int, total: int) -> Estimate:
 
 
 def finite_size(n: int, pool: float) -> int:
-    """Return how many of a finite pool are as good as `n` of an endless one.
+    """Return the number of units of a finite pool that are as good as `n` of an endless one.
 
     n' = n / (1 + (n - 1) / N), the finite-population correction (Cochran 1977): drawing
     without replacement makes the count hypergeometric, whose variance is (N - n') / (N - 1)
@@ -291,7 +291,7 @@ def _warnings(
     least: float,
     assurance: float,
 ) -> list[str]:
-    """Return what the reader must know about the plan."""
+    """Return remarks that the reader of the plan needs."""
     said = []
     for name, size, p in zip(
         ("precision", "recall"), n, (expected.precision, expected.recall), strict=True

@@ -1,4 +1,4 @@
-"""What a sample-size plan starts from and what it says: the values, not the search."""
+"""Inputs and results of a sample-size plan: the values, not the search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PlanMethod = Literal["assurance", "slice", "reported"]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is expected of the system on one variable before the study.
+    """Expected figures of the system on one variable before the study.
 
     ``precision``, ``recall``: expected precision and recall, strictly between 0 and 1.
     ``frequency``: share of notes, strictly between 0 and 1.
@@ -69,7 +69,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How narrow the intervals must be, and how surely.
+    """Required width of the intervals, and the probability of reaching it.
 
     ``half_width``: the full width must stay below twice this.
     ``assurance``: probability with which the study must meet the width.

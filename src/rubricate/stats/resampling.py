@@ -36,7 +36,7 @@ POPULATIONS: tuple[Population, ...] = get_args(Population)
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How a bootstrap is done.
+    """Options of a bootstrap.
 
     ``method``: percentiles of the replicates (Efron 1979), or percentiles corrected for bias and
     acceleration (Efron 1987), which cover better where values are near 1.

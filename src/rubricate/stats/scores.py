@@ -37,7 +37,7 @@ def limits_of_agreement(
     confidence: float = 0.95,
     clusters: npt.ArrayLike | None = None,
 ) -> LimitsOfAgreement:
-    """Return how far the second rater's scores lie from the first's (Bland & Altman 1986).
+    """Return the distance of the second rater's scores from the first's (Bland & Altman 1986).
 
     With d = second - first, the bias is the mean of d and the limits are bias ± 1.96 s. Their
     intervals are Student's t with n - 1 degrees of freedom at the standard errors s √(1 / n) and
@@ -137,7 +137,7 @@ def gwet_ac2(
 
 
 def icc_counts(scores: npt.ArrayLike) -> F64:
-    """Return what adds over notes for `icc_of_sums`: 1, squared sum, sum of squares, each score."""
+    """Return the sums over notes for `icc_of_sums`: 1, squared sum, sum of squares, each score."""
     table = np.asarray(scores, dtype=np.float64)
     return np.column_stack(
         [np.ones(len(table)), table.sum(axis=1) ** 2, (table**2).sum(axis=1), table]
@@ -164,7 +164,7 @@ def score_agreement(
     *,
     clusters: npt.ArrayLike | None = None,
 ) -> tuple[Estimate, Estimate]:
-    """Return how far raters agree on the scores of notes, absolutely and but for a shift.
+    """Return the raters' agreement on the scores of notes, absolute and but for a shift.
 
     ICC(A,1) = (R - E) / (R + (k - 1) E + k (C - E) / n), two-way, single scores, absolute
     agreement, and ICC(C,1) = (R - E) / (R + (k - 1) E), consistency, with the mean squares of rows

@@ -1,4 +1,4 @@
-"""How many units one proportion needs for an interval of a given width.
+"""Number of units that one proportion needs for an interval of a given width.
 
 For every method here the width of the interval of x of n is symmetric about x = n / 2 and falls
 towards both ends, and for a fixed x / n it falls with n. Both searches rest on that.

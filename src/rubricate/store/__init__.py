@@ -1,1 +1,1 @@
-"""What the workbench keeps: people, notes, judgements, decisions and an append-only record."""
+"""Data of the workbench: people, notes, judgements, decisions and an append-only record."""

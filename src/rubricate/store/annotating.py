@@ -195,7 +195,7 @@ def judge(
 
 
 def _note_version(connection: Connection, me: Identity, note: int) -> int:
-    """Return how often the person's judgements of a note were changed, all together."""
+    """Return the number of changes to the person's judgements of a note, all together."""
     own = (t.judgement.c.note == note, t.judgement.c.person == me.person)
     return int(connection.scalar(select(func.sum(t.judgement.c.version)).where(*own)) or 0)
 
@@ -313,7 +313,7 @@ _KINDS = (
 
 
 def _steps(connection: Connection, assignment: str) -> answers.Steps:
-    """Return whether something can be undone and done again."""
+    """Return flags for undo and redo."""
     undo = redo = 0
     for kind in connection.scalars(_KINDS, {"own": assignment}):
         back, forth = {"judge": (1, -redo), "undo": (-1, 1), "redo": (1, -1)}.get(kind, (0, 0))

@@ -1,4 +1,4 @@
-"""What is returned and answered; the interface is described by it, and tests compare the two.
+"""Results and answers; the interface is described by them, and tests compare the two.
 
 `Json`: parts whose fields the description leaves open.
 """
@@ -57,7 +57,7 @@ class ProjectsAnswer(TypedDict):
 
 
 class MeAnswer(ProjectsAnswer):
-    """Who is signed in."""
+    """The signed-in person."""
 
     name: str
     admin: bool
@@ -73,7 +73,7 @@ class ProjectAnswer(MemberOf):
 
 
 class OwnCounts(TypedDict):
-    """How many of a person's notes are done, and how many there are."""
+    """Number of a person's notes that are done, and of all."""
 
     done: int
     total: int
@@ -113,7 +113,7 @@ class RubricsAnswer(TypedDict):
 
 
 class AgainAnswer(TypedDict):
-    """How many judgements of whom are to be looked at again, by feature, and which are left out."""
+    """Judgements to look at again, by annotator and feature, and the features left out."""
 
     again: list[Json]
     left: list[Json]
@@ -202,7 +202,7 @@ class JudgementPart(TypedDict):
 
 
 class SuggestionPart(TypedDict):
-    """What a matcher found."""
+    """A matcher's finding."""
 
     marks: Spans
     probability: float | None
@@ -210,7 +210,7 @@ class SuggestionPart(TypedDict):
 
 
 class Steps(TypedDict):
-    """Whether something can be undone and done again."""
+    """Flags for undo and redo."""
 
     can_undo: bool
     can_redo: bool
@@ -249,7 +249,7 @@ class DoneAnswer(OwnCounts):
 
 
 class ListLine(TypedDict):
-    """What every line of a list of work tells."""
+    """Fields of every line in a list of work."""
 
     id: str
     note: str
@@ -266,7 +266,7 @@ class DisputeLine(ListLine):
 
 
 class CurationCounts(TypedDict):
-    """How many disagreements are open and decided."""
+    """Number of open and of decided disagreements."""
 
     open: int
     decided: int
@@ -317,7 +317,7 @@ class DisputeAnswer(TypedDict):
 
 
 class ReviewCounts(TypedDict):
-    """How many items of a run are open and done, and how many there are."""
+    """Number of a run's items that are open, done, and all."""
 
     open: int
     done: int
@@ -346,7 +346,7 @@ class ItemLine(ListLine):
 
 
 class OpenAndDone(TypedDict):
-    """How many items are open and done."""
+    """Number of open and of done items."""
 
     open: int
     done: int
@@ -380,7 +380,7 @@ class ItemAnswer(TypedDict):
 
 
 class ProgressAnswer(TypedDict):
-    """How far a project is."""
+    """Progress of a project."""
 
     notes: int
     state: str
@@ -402,7 +402,7 @@ class AgreementPart(TypedDict):
 
 
 class AgreementAnswer(AgreementPart):
-    """How far annotators agree."""
+    """Agreement of annotators."""
 
     at: str
     notes: int
@@ -418,7 +418,7 @@ class RecordAnswer(TypedDict):
 
 
 class VerifyAnswer(TypedDict):
-    """Whether the record is intact."""
+    """Result of checking the record."""
 
     intact: bool
     events: int

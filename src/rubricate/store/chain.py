@@ -24,7 +24,7 @@ _INSERT = t.event.insert()
 
 
 class Entry(NamedTuple):
-    """What somebody did, to be appended."""
+    """An action of a person, to be appended."""
 
     kind: str
     actor: str
@@ -62,7 +62,7 @@ def append(connection: Connection, project: str, *entries: Entry) -> int:
 
 
 def data_of(row: Row[Any]) -> Json:
-    """Return what an event says beside its columns."""
+    """Return the content of an event beside its columns."""
     data: Json = json.loads(row.body)["data"]
     return data
 
@@ -99,7 +99,7 @@ def erase_note(connection: Connection, project: str, note: int, actor: str) -> N
 
 
 class Checked(NamedTuple):
-    """What `verify` found in a project."""
+    """Findings of `verify` in a project."""
 
     project: str
     name: str
@@ -153,7 +153,7 @@ def _events(connection: Connection, project: str) -> Iterator[Row[Any]]:
 
 
 class _Replay:
-    """What the tables must say if the events are all that happened."""
+    """Expected tables if the events are complete."""
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[Any, Any]] = {

@@ -54,7 +54,7 @@ class RubricComparison:
 
     @property
     def is_other(self) -> bool:
-        """Whether it would be a new version."""
+        """True if the rubric would be a new version."""
         before = [c.was for c in self.changes if c.state != "gone"]
         return self.gone != () or [c.now for c in self.changes if c.now] != before
 
@@ -72,7 +72,7 @@ def compare_rubrics(
     *,
     made: Collection[str] | None = None,
 ) -> list[RubricComparison]:
-    """Return what each rubric changes in a project.
+    """Return the changes that each rubric makes in a project.
 
     ``pairs`` says of features (by their ids in the file) which former feature they are, by its id;
     empty: none, it is new. The others are found again by their ids alone, unless it is said which
@@ -132,7 +132,7 @@ def match_features(
     own: Mapping[str, str],
     made: Collection[str] | None,
 ) -> dict[str, str]:
-    """Return which former feature each one is: as was chosen, else by id, words, likeness."""
+    """Return the former feature of each feature: as was chosen, else by id, words, likeness."""
     found = {new: old for new, old in own.items() if old}
     # Of two with the same words the one that the project has now comes first.
     free = {one: former[one] for one in sorted(former, key=lambda one: one not in current)}
@@ -175,7 +175,7 @@ def match_features(
 
 
 def _likeness(before: Sequence[Feature], after: Sequence[Feature]) -> F64:
-    """Return how alike the words of each two features are, in percent: a row for each before."""
+    """Return the likeness of the words of each two features, in percent: a row for each before."""
     if not before or not after:
         return np.zeros((len(before), len(after)))
     from rapidfuzz.fuzz import token_set_ratio, token_sort_ratio
@@ -201,7 +201,7 @@ def _free_id(wanted: str, taken: set[str]) -> str:
 
 
 def judged_counts(connection: Connection, project: str) -> dict[str, tuple[int, int]]:
-    """Return how many judgements and decisions each feature of a project has."""
+    """Return the number of judgements and decisions of each feature of a project."""
     judged = select(t.judgement.c.feature, func.count()).where(
         t.judgement.c.project == project, t.judgement.c.answer.is_not(None))  # fmt: skip
     decided = select(t.dispute.c.feature, func.count()).where(

@@ -110,7 +110,7 @@ def _judgements(connection: Connection, note: int, feature: str) -> list[Row[Any
 
 
 def _inputs(sides: Sequence[Row[Any]]) -> str:
-    """Return what the judgements were, as one value: whose, and which version."""
+    """Return the judgements as one value: their persons and versions."""
     return digest(*(f"{row.person} {row.version}" for row in sides))[:32]
 
 

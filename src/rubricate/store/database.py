@@ -162,7 +162,7 @@ class Database:
         return [path for path in own if is_exposed(path)]
 
     def read(self, work: Callable[[Connection], T], sees: str = ALL) -> T:
-        """Return what a function reads; PostgreSQL hides what ``sees`` leaves out."""
+        """Return a reading function's result; PostgreSQL hides rows that ``sees`` leaves out."""
         with self._available():
             try:
                 return self._read_once(work, sees)
@@ -177,7 +177,7 @@ class Database:
             return work(connection)
 
     def read_at_once(self, work: Callable[[Connection], T]) -> T:
-        """Return what a function reads of one moment, whatever is written meanwhile."""
+        """Return the result of reading at one moment; later writes do not show."""
         with self._available(), self._engine.connect() as connection:
             see(connection, ALL)
             more = "" if self.is_sqlite else " ISOLATION LEVEL REPEATABLE READ"
@@ -188,7 +188,7 @@ class Database:
                 connection.exec_driver_sql("ROLLBACK")
 
     def write(self, work: Callable[[Connection], T], sees: str = ALL) -> T:
-        """Return what a function returns once all it wrote is kept; nothing is where it raises."""
+        """Return a function's result once its writes are kept; if it raises, none is kept."""
         job = _Job(work, sees, Future())
         self._jobs.put(job)
         with self._available():
@@ -336,7 +336,7 @@ class Database:
 
 
 def _reason(error: exc.SQLAlchemyError) -> str:
-    """Return what a driver says of a database that fails, in one line; no values are in it."""
+    """Return a driver's message about a failing database, in one line and without values."""
     said = str(getattr(error, "orig", None) or "no connection is free").strip()
     return said.partition("\n")[0]
 

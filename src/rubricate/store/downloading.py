@@ -1,4 +1,4 @@
-"""What managers take out of a project: the reference, each annotator's work, or both."""
+"""Downloads for managers: the reference, each annotator's work, or both."""
 
 from __future__ import annotations
 

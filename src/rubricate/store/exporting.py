@@ -1,4 +1,4 @@
-"""What managers see (progress, agreement, the record) and what leaves: annotations and corpora."""
+"""Views of managers (progress, agreement, the record) and exports: annotations and corpora."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ _SECONDS = 30.0
 
 
 def progress(connection: Connection, project: str) -> answers.ProgressAnswer:
-    """Return how far a project is; all from kept counts, so that its size does not matter."""
+    """Return the progress of a project; all from kept counts, so that its size does not matter."""
     row, counts = project_row(connection, project), counts_of(connection, project)
     runs: list[Json] = [
         {**run, "audit": _audit(connection, run["id"])} for run in list_runs(connection, project)
@@ -256,7 +256,7 @@ def _annotators(connection: Connection, project: str, counts: Mapping[str, int])
 
 
 def _audit(connection: Connection, run: str) -> Json:
-    """Return how often the policy was wrong about what it did not send, as far as was looked at."""
+    """Return the policy's error rate among the items it did not send, from those looked at."""
     rows = connection.execute(
         select(t.correction.c.item, t.correction.c.found, t.item.c.found.label("machine"))
         .join(t.item)

@@ -1,4 +1,4 @@
-"""Who may come in: people, sessions, links that work once, tokens, and what went wrong before."""
+"""Access: people, sessions, links that work once, tokens, and earlier failed attempts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FREE_ATTEMPTS, LONGEST_WAIT = 5, 15 * MINUTE
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who asks: a person by session, or by a token with its scopes."""
+    """The sender of a request: a person by session, or by a token with its scopes."""
 
     person: str
     name: str
@@ -45,7 +45,7 @@ class Identity:
 
 
 def hashed(secret: str) -> str:
-    """Return what is kept of a random secret; one hash is enough, since nobody can guess it."""
+    """Return the stored hash of a random secret; one hash is enough, since nobody can guess it."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -81,7 +81,7 @@ def person_named(connection: Connection, name: str) -> Row[Any] | None:
 
 
 def name_of(connection: Connection, person: str) -> str:
-    """Return what a person is called."""
+    """Return the name of a person."""
     return str(connection.scalar(select(t.person.c.name).where(t.person.c.id == person)))
 
 
@@ -172,7 +172,7 @@ _BY_TOKEN = (
 
 
 def session_identity(connection: Connection, secret: str) -> tuple[Identity, bool] | None:
-    """Return whose session this is, and whether it is time to say that it is in use."""
+    """Return the owner of a session, and True if its use must be noted."""
     at = now()
     values = {"secret": hashed(secret), "idle": at - IDLE, "longest": at - LONGEST}
     row = connection.execute(_BY_SESSION, values).one_or_none()
@@ -217,7 +217,7 @@ def _end_invitations(connection: Connection, person: str) -> None:
 
 
 def find_link(connection: Connection, secret: str, *kinds: str) -> Row[Any]:
-    """Return what a link of these kinds is for; a refusal where it was used or is too old."""
+    """Return the purpose of a link of these kinds; a refusal if it was used or is too old."""
     own = (t.link.c.hash == hashed(secret), t.link.c.kind.in_(kinds), t.link.c.expires > now())
     return one_row(connection, select(t.link).where(*own), _USED)
 
@@ -226,7 +226,7 @@ _USED = "This link was used already, or is too old. Ask for another one."
 
 
 def use_link(connection: Connection, secret: str, kind: str) -> Row[Any]:
-    """Return what a link is for, and let it never work again.
+    """Return the purpose of a link, and let it never work again.
 
     Every start of a server without accounts prints a link for the first one: all of these end.
     """
@@ -280,7 +280,7 @@ def end_tokens(connection: Connection, person: str) -> None:
 
 
 def token_identity(connection: Connection, secret: str) -> Identity | None:
-    """Return who a token speaks for, and what it may be used for."""
+    """Return the owner of a token, and its scopes."""
     values = {"secret": hashed(secret), "at": now()}
     row = connection.execute(_BY_TOKEN, values).one_or_none()
     if row is None:
@@ -304,7 +304,7 @@ def own_projects(connection: Connection, person: str) -> list[MemberOf]:
 
 
 def roles_of(connection: Connection, project: str, person: str) -> frozenset[str]:
-    """Return what a person is in a project."""
+    """Return the roles of a person in a project."""
     own = (t.membership.c.project == project) & (t.membership.c.person == person)
     return frozenset(connection.scalars(select(t.membership.c.role).where(own)))
 
@@ -507,7 +507,7 @@ def set_preferences(connection: Connection, person: str, chosen: str) -> None:
 
 
 def preferences(connection: Connection, person: str) -> Json:
-    """Return what a person chose: keys, theme."""
+    """Return a person's choices: keys, theme."""
     found = select(t.person.c.preferences).where(t.person.c.id == person)
     chosen: Json = json.loads(connection.scalar(found) or "{}")
     return chosen

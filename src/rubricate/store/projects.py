@@ -220,7 +220,7 @@ def assign_all(
 
 
 def _team(annotators: Sequence[AnnotatorSettings], size: int, load: Counter[str]) -> list[str]:
-    """Return who gets a note, the least busy first; of several one is a senior, if there is any.
+    """Return the people who get a note, the least busy first; one is a senior if possible.
 
     >>> people = [AnnotatorSettings("ann"), AnnotatorSettings("bob"),
     ...           AnnotatorSettings("di", senior=True)]
@@ -236,7 +236,7 @@ def _team(annotators: Sequence[AnnotatorSettings], size: int, load: Counter[str]
 
 
 def metadata_names(connection: Connection, project: str) -> list[str]:
-    """Return what the notes' metadata tells, as far as the first note has it."""
+    """Return the names of the notes' metadata, from the first note."""
     first = select(t.note.c.metadata).where(t.note.c.project == project)
     return sorted(json.loads(connection.scalar(first.order_by(t.note.c.number).limit(1)) or "{}"))
 
@@ -343,7 +343,7 @@ def _with_metadata(row: Row[Any]) -> Note:
 
 
 def people_of(connection: Connection, project: str) -> list[MemberPart]:
-    """Return who is in a project or was asked to join it, and as what."""
+    """Return the members of a project and the invited people, with their roles."""
     came = t.person.c.password.is_not(None) | t.vouched.c.subject.is_not(None)
     rows = connection.execute(
         select(t.person.c.name, t.membership.c.role, came.label("came"))

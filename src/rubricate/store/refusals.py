@@ -1,4 +1,4 @@
-"""Why something is not done: one class for each reason. What answers HTTP gives them a status."""
+"""Reasons for refusing: one class for each. The HTTP layer gives each of them a status."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def list_items(
 
 
 def _counted(connection: Connection, me: Identity, project: str, run: str) -> OpenAndDone:
-    """Return how many are open and done; who annotates as well is told nothing of own notes."""
+    """Return the numbers of open and done items; an annotator's own notes do not count."""
     own = (t.assignment.c.person == me.person) & (t.assignment.c.project == project)
     if connection.scalar(select(t.assignment.c.id).where(own).limit(1)) is None:
         counts = counts_of(connection, project, f"items_open:{run}", f"items:{run}")

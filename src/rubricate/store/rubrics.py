@@ -112,7 +112,7 @@ def _decide_again(connection: Connection, project: str, case: str, features: Ite
 
 
 def meaning(feature: Feature) -> list[str]:
-    """Return what an annotator goes by; commas, capitals and weights change no judgement."""
+    """Return the words of a feature; commas, capitals and weights change no judgement."""
     return re.findall(r"\w+", f"{feature.text} {feature.note} {feature.kind}".casefold())
 
 
@@ -164,7 +164,7 @@ def rubrics_of(connection: Connection, project: str) -> dict[str, tuple[int, Rub
 
 
 def changed_since(connection: Connection, project: str, case: str | None = None) -> Changed:
-    """Return what each earlier version of a case, or of all, said otherwise than the newest."""
+    """Return the differences of each earlier version of a case, or of all, from the newest."""
     of_project = t.rubric_version.c.project == project
     later = select(t.rubric_version.c.number).where(of_project, t.rubric_version.c.number > 1)
     if connection.scalar(later.limit(1)) is None:
@@ -181,7 +181,7 @@ def changed_since(connection: Connection, project: str, case: str | None = None)
 def again(
     connection: Connection, project: str, person: str | None = None
 ) -> dict[tuple[str, int], list[str]]:
-    """Return what to look at again, by person and note: features whose words changed or are new.
+    """Return, by person and note, the features to look at again: new ones and changed ones.
 
     Only finished notes are asked about new features: in others nobody can miss them.
     """
@@ -242,7 +242,7 @@ def list_rubrics(connection: Connection, project: str) -> list[RubricVersions]:
 
 
 def whose_again(connection: Connection, project: str) -> list[Json]:
-    """Return how many judgements each annotator has to look at again, by feature."""
+    """Return the number of judgements each annotator has to look at again, by feature."""
     names = dict(connection.execute(select(t.person.c.id, t.person.c.name)).tuples().all())
     texts = {f.id: f.text for _, one in rubrics_of(connection, project).values() for f in one}
     waiting = again(connection, project).items()

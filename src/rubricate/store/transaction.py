@@ -1,4 +1,4 @@
-"""What the writes of one transaction share: where chains end, counts that moved, who is woken.
+"""Shared state of one transaction's writes: ends of chains, changed counts, people to notify.
 
 Chains and counts are read once and written once for all: a save waits for fewer statements.
 

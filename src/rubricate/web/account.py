@@ -142,7 +142,7 @@ def delete_session(call: Call) -> None:
 
 
 def get_me(call: Call) -> MeAnswer:
-    """Return who is signed in."""
+    """Return the signed-in person."""
     chosen = call.read(people.preferences, call.me.person)
     asked = call.read(people.asked_of, call.me.person)
     return {"name": call.me.name, "admin": call.me.admin, "asked": asked,
@@ -231,7 +231,7 @@ def sign_in_page(call: Call) -> Response:
 
 
 def own_page(next_page: str) -> str:
-    """Return where to go after signing in; only this server's own pages."""
+    """Return the page to open after signing in; only this server's own pages."""
     own = next_page.startswith("/") and not next_page.startswith(("//", "/\\"))
     return next_page if own else "/"
 

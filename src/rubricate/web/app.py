@@ -110,7 +110,7 @@ def cookie_name(bench: Bench) -> str:
 
 
 class Standing(NamedTuple):
-    """Who asks, by which secret, whether its use is to be noted, and what they are in a project."""
+    """The sender, the secret, a flag for noting its use, and the sender's roles in a project."""
 
     me: Identity
     secret: str
@@ -121,7 +121,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request says, read before a thread takes it over."""
+    """Content of a request, read before a thread takes it over."""
 
     rule: Rule
     bench: Bench
@@ -136,7 +136,7 @@ class Asked:
     standing: Standing | None = None
 
     def let_in(self) -> Standing:
-        """Return who asks, by the headers alone; a refusal where they may not ask this."""
+        """Return the sender, by the headers alone; a refusal if the sender may not ask this."""
         return self.bench.database.read(self._let_in)
 
     def answer(self) -> tuple[str, Any]:
@@ -156,7 +156,7 @@ class Asked:
         return Standing(me, secret, stale, *self._standing(connection, me))
 
     def _identity(self, connection: Connection) -> tuple[Identity, str, bool]:
-        """Return who asks, the session's secret, and whether it is time to say it is in use."""
+        """Return the sender, the session's secret, and True if its use must be noted."""
         rule = self.rule
         # A token opens no page: forms there do more than its scopes say.
         given = "" if rule.is_page else self.headers.get("authorization", "")
@@ -183,7 +183,7 @@ class Asked:
         return found[0], cookie, found[1]
 
     def _sees(self, me: Identity, roles: frozenset[str], project: str) -> str:
-        """Return what the database shows: who asks as an annotator sees their own work only."""
+        """Return the view of the database: an annotator sees their own work only."""
         if ADMIN in self.rule.access:
             return ALL
         if roles & self.rule.access - {"annotator"}:
@@ -311,7 +311,7 @@ def _response(result: Any, rule: Rule) -> Response:
 
 
 async def _asked(request: Request, rule: Rule, bench: Bench) -> Asked:
-    """Return what a request says. A body is read only as far as who sends it may send it."""
+    """Return a request's content. The sender's rights limit how much of a body is read."""
     address = request.client.host if request.client else ""
     asked = Asked(rule, bench, request.headers, request.cookies, request.path_params,
                   dict(request.query_params), address)  # fmt: skip

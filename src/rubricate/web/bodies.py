@@ -1,4 +1,4 @@
-"""What may be sent: fields that are not known are refused."""
+"""Bodies of requests: fields that are not known are refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class DecisionBody(Body):
 
 
 class ReviewBody(Body):
-    """What a reviewer says of an item."""
+    """A reviewer's decision on an item."""
 
     found: bool
     version: Version
@@ -89,7 +89,7 @@ class ProjectBody(Body):
 
 
 class ProjectChangesBody(Body):
-    """What changes of a project."""
+    """Changes of a project."""
 
     name: Name | UnsetType = UNSET
     state: Literal["open", "paused"] | UnsetType = UNSET
@@ -144,7 +144,7 @@ class RubricsBody(Body):
 
 
 class AssignmentsBody(Body):
-    """Who annotates, and how many notes go to several.
+    """The annotators, and the share of notes that several of them get.
 
     ``seniors`` and ``sites`` (annotator: site; ``site``: where the notes' metadata names theirs)
     are those of the study where they are not given and the project has one.
@@ -190,7 +190,7 @@ class RolesBody(Body):
 
 
 class JoinBody(Body):
-    """Whether somebody joins a project that they were asked to join."""
+    """The answer of a person who was asked to join a project."""
 
     join: bool
 
@@ -205,6 +205,6 @@ class TokenBody(Body):
 
 
 class ExportBody(Body):
-    """Whether files that are there are replaced."""
+    """Permission to replace existing files."""
 
     overwrite: bool = False

@@ -40,7 +40,7 @@ def only(*roles: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What every request needs: the database, the folder that is served, how it is reached."""
+    """Context of every request: the database, the folder that is served, the server's address."""
 
     database: Database
     folder: Path
@@ -65,7 +65,7 @@ class Bench:
 
 
 class PlaceInList(TypedDict):
-    """Where a list goes on, and how long a page of it is."""
+    """Start and size of one page of a list."""
 
     after: str
     limit: int
@@ -92,17 +92,17 @@ class Call:
     def read(
         self, work: Callable[Concatenate[Connection, P], T], *given: P.args, **named: P.kwargs
     ) -> T:
-        """Return what a function of the store reads for this person."""
+        """Return the result of a reading function of the store for this person."""
         return self.bench.database.read(lambda c: work(c, *given, **named), self.sees)
 
     def write(
         self, work: Callable[Concatenate[Connection, P], T], *given: P.args, **named: P.kwargs
     ) -> T:
-        """Return what a function of the store returns when what it wrote is kept."""
+        """Return the result of a function of the store once its writes are kept."""
         return self.bench.database.write(lambda c: work(c, *given, **named), self.sees)
 
     def page(self, most: int = 200) -> PlaceInList:
-        """Return where a list goes on, and how long a page of it is."""
+        """Return the start and size of one page of a list."""
         limit = self.query.get("limit", "50")
         if not limit.isdecimal() or not 1 <= int(limit) <= most:
             raise InputError(f"limit is a whole number from 1 to {most}")
@@ -143,7 +143,7 @@ class Rule:
 
     @property
     def is_page(self) -> bool:
-        """Whether it answers people in a browser; programs with a token use the others."""
+        """True if it answers people in a browser; programs with a token use the others."""
         return is_page_path(self.path)
 
     def lets_in(self, roles: Collection[str]) -> bool:

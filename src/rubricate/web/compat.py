@@ -53,7 +53,7 @@ class InceptionDocument(msgspec.Struct):
 
 
 class InceptionPredict(msgspec.Struct):
-    """What INCEpTION posts to ``predict``."""
+    """Body of INCEpTION's ``predict``."""
 
     metadata: InceptionMetadata
     document: InceptionDocument
@@ -61,7 +61,7 @@ class InceptionPredict(msgspec.Struct):
 
 
 class InceptionTrain(msgspec.Struct):
-    """What INCEpTION posts to ``train``; nothing is learnt from it."""
+    """Body of INCEpTION's ``train``; nothing is learned from it."""
 
     metadata: InceptionMetadata
 
@@ -74,20 +74,20 @@ class StudioTask(msgspec.Struct):
 
 
 class StudioPredict(msgspec.Struct):
-    """What Label Studio posts to ``predict``."""
+    """Body of Label Studio's ``predict``."""
 
     tasks: list[StudioTask]
     label_config: str = ""
 
 
 class StudioSetup(msgspec.Struct):
-    """What Label Studio posts to ``setup``; its access token is not even read."""
+    """Body of Label Studio's ``setup``; its access token is not even read."""
 
     schema: str = ""
 
 
 class StudioEvent(msgspec.Struct):
-    """What Label Studio posts to ``webhook``."""
+    """Body of Label Studio's ``webhook``."""
 
     action: str = ""
 
@@ -197,7 +197,7 @@ def post_studio_webhook(_call: Call) -> Response:
 
 
 def post_studio_predict(call: Call) -> Json:
-    """Return what was found in each task."""
+    """Return the findings in each task."""
     rubric = _rubric(call)
     from_name, to_name, field, known = _config(call.body.label_config)
     labels = _labels(rubric, known)
@@ -221,7 +221,7 @@ def post_studio_predict(call: Call) -> Json:
 
 
 def _config(text: str) -> tuple[str | None, str | None, str, list[str]]:
-    """Return what a configuration calls the labels and the text, the text's field, each label."""
+    """Return a configuration's names: of the labels and the text, the text's field, each label."""
     _need_safe(text)
     with suppress(ElementTree.ParseError):
         root = ElementTree.fromstring(text)

@@ -1,4 +1,4 @@
-"""What managers and administrators do, and what dashboards show."""
+"""Actions of managers and administrators, and the data of dashboards."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _add_study(
 
 
 def project_answer(call: Call, project: str) -> answers.ProjectAnswer:
-    """Return what members see of a project."""
+    """Return a project as its members see it."""
     row = call.read(projects.project_row, project)
     roles = call.read(people.roles_of, project, call.me.person)
     return {"id": row.id, "name": row.name, "state": row.state, "study": row.study,
@@ -118,14 +118,14 @@ def post_rubrics(call: Call) -> dict[str, object]:
 
 
 def post_comparison(call: Call) -> answers.ComparisonAnswer:
-    """Return what rubrics would change in the project; nothing changes."""
+    """Return the changes that rubrics would make in the project; nothing changes."""
     given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
     compared = call.read(comparing.compare_rubrics, call.project, given, call.body.pairs)
     return {"rubrics": comparing.show_comparison(compared, judged_counts(call))}
 
 
 def judged_counts(call: Call) -> dict[str, tuple[int, int]] | None:
-    """Return how much was judged of each feature; None for who must not see others' work."""
+    """Return the number of judgements of each feature; None for people who must not see them."""
     if not people.may_watch(call.roles):
         return None
     return call.read(comparing.judged_counts, call.project)
@@ -137,7 +137,7 @@ def get_rubrics(call: Call) -> answers.RubricsAnswer:
 
 
 def get_again(call: Call) -> answers.AgainAnswer:
-    """Return whose judgements a changed rubric asks to look at again."""
+    """Return the annotators whose judgements a changed rubric asks to look at again."""
     again = call.read(rubrics.whose_again, call.project)
     return {"again": again, "left": call.read(rubrics.left_out, call.project)}
 
@@ -159,13 +159,13 @@ def post_assignments(call: Call) -> dict[str, int]:
 
 
 def known_annotators(call: Call) -> tuple[dict[str, AnnotatorSettings], str]:
-    """Return what the project's study, if it has one, says of annotators and of sites."""
+    """Return the annotators and sites in the project's study, if it has one."""
     study = call.read(projects.project_row, call.project).study
     return projects.study_annotators(call.bench.inside(study)) if study else ({}, "")
 
 
 def get_people(call: Call) -> dict[str, list[answers.MemberPart]]:
-    """Return who is in a project."""
+    """Return the members of a project."""
     return {"people": call.read(projects.people_of, call.project)}
 
 
@@ -218,7 +218,7 @@ def post_suggestions(call: Call) -> dict[str, str]:
 
 
 def get_progress(call: Call) -> answers.ProgressAnswer:
-    """Return how far a project is."""
+    """Return the progress of a project."""
     return call.read(exporting.progress, call.project)
 
 
@@ -228,7 +228,7 @@ def _live(database: Database) -> exporting.LiveAgreement:
 
 
 def get_agreement(call: Call) -> answers.AgreementAnswer:
-    """Return how far annotators agree."""
+    """Return the agreement of annotators."""
     return _live(call.bench.database).of(call.project)
 
 

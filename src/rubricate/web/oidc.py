@@ -35,7 +35,7 @@ _SIGNATURES = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 
 
 def _is_safe(url: str) -> bool:
-    """Whether nobody on the way can read or change what is fetched."""
+    """Return True if nobody on the way can read or change the answer."""
     parts = urlsplit(url)
     own = parts.scheme == "http" and parts.netloc.rsplit(":", 1)[0] in LOOPBACK
     return bool(parts.hostname) and (parts.scheme == "https" or own)
@@ -76,7 +76,7 @@ class Provider:
 
     @property
     def name(self) -> str:
-        """How people know it."""
+        """The provider's name for people."""
         return urlsplit(self.issuer).hostname or ""
 
     @cached_property
@@ -87,7 +87,7 @@ class Provider:
         return dict(found)
 
     def address(self, back: str, state: str, nonce: str, verifier: str) -> str:
-        """Return where people sign in; they come ``back`` with a code."""
+        """Return the address where people sign in; they come ``back`` with a code."""
         from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
         from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
@@ -100,7 +100,7 @@ class Provider:
         ))  # fmt: skip
 
     def claims(self, back: str, code: str, nonce: str, verifier: str) -> Json:
-        """Return what the provider says of who signed in, after all checks."""
+        """Return the provider's account of the person who signed in, after all checks."""
         from authlib.oauth2.auth import ClientAuth
         from authlib.oauth2.rfc6749.parameters import prepare_token_request
         from authlib.oidc.core import CodeIDToken
@@ -138,7 +138,7 @@ def _back(call: Call) -> str:
 
 
 def _trusted(work: Any, *given: str) -> Any:
-    """Return what a provider answers; why it cannot be used is logged without its content."""
+    """Return a provider's answer; the log says why it cannot be used, without its content."""
     from joserfc.errors import JoseError
 
     try:

@@ -60,7 +60,7 @@ def new_project_page(call: Call, **more: Any) -> Response:
 
 
 def _given(call: Call) -> dict[str, str]:
-    """Return how notes were to be read, so that a form that is shown again still says it."""
+    """Return the reading options, so that a form that is shown again still holds them."""
     return {name: form_field(call, name) for name in ("columns", "case")}
 
 

@@ -197,7 +197,7 @@ _REFUSALS = {
 
 
 def answer_of(rule: Rule) -> Any:
-    """Return what a handler says it answers; None where the description leaves it open."""
+    """Return the type of a handler's answer; None if the description leaves it open."""
     said = get_type_hints(rule.handler)["return"]
     return said if is_typeddict(said) else None
 

@@ -1,4 +1,4 @@
-"""What is refused, as HTTP says it: a status, and a word for programs."""
+"""Refusals in HTTP: a status, and a word for programs."""
 
 from __future__ import annotations
 

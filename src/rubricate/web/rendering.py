@@ -1,4 +1,4 @@
-"""How pages are drawn: templates, the bar of a project, forms and what is wrong with them."""
+"""Drawing of pages: templates, the bar of a project, forms and their faults."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ FILE = "workbench.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server listens, and how it is reached."""
+    """Address of the server, and the way browsers reach it."""
 
     host: str = "127.0.0.1"
     port: int = 8421
@@ -48,7 +48,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """True if only this machine can reach it."""
         try:
             return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -67,7 +67,7 @@ class Address:
 
     @property
     def secure(self) -> bool:
-        """Whether browsers reach it by TLS."""
+        """True if browsers reach it by TLS."""
         return self.behind_proxy or self.certificate is not None
 
 

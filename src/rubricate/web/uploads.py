@@ -46,7 +46,7 @@ _NO_TABLES = (
 
 
 class Upload(NamedTuple):
-    """What was read, of a rubric file without notes, and how it was understood, line by line."""
+    """Content of a rubric file without notes, and its reading, line by line."""
 
     corpus: Corpus
     said: list[str]
@@ -99,7 +99,7 @@ def read_rubric_upload(call: Call, cases: Iterable[str], scratch: Path | None = 
 
 
 def _sizes(rubrics: Iterable[Rubric]) -> str:
-    """Return which cases rubrics are of, and how many features each has."""
+    """Return the cases of rubrics, with the number of features of each."""
     return ", ".join(f"{counted(len(one), 'feature')} of case {one.case!r}" for one in rubrics)
 
 

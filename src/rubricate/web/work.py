@@ -1,4 +1,4 @@
-"""What annotators, curators and reviewers do; scoring runs under review, added and published."""
+"""Actions of annotators, curators and reviewers; scoring runs under review, added and published."""
 
 from __future__ import annotations
 

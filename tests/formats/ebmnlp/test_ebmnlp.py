@@ -35,7 +35,7 @@ def words(corpus: Corpus, note_id: str, feature_id: str, annotator_id: str) -> l
 
 
 def on_tokens(corpus: Corpus) -> Corpus:
-    """What labels on tokens can say: per row, the runs of tokens that some span touches."""
+    """Keep what labels on tokens can hold: per row, the runs of tokens that a span touches."""
     builder = CorpusBuilder(corpus.metadata)
     for rubric in corpus.rubrics:
         builder.add_rubric(rubric)

@@ -24,7 +24,7 @@ QUIET = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], de
 
 
 def without_confidence(corpus: Corpus) -> Corpus:
-    """What the competition's files can hold of a corpus."""
+    """Keep the part of a corpus that the competition's files can hold."""
     from dataclasses import replace
 
     from rubricate.rows import Rows

@@ -1,4 +1,4 @@
-"""What names a feature, says it by a denial, or says the contrary."""
+"""Words that name a feature, state it by a denial, or state the contrary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def names_of(text: str) -> FeatureNames:
 
 
 def places_of(text: str) -> StemPlaces:
-    """Return where the stems of a text are."""
+    """Return the places of a text's stems."""
     reading = read_columns(text)
     return StemPlaces([root(token.form) for token in reading.tokens], reading)
 

@@ -1,4 +1,4 @@
-"""What stands for a rubric's words: parts of medical words, and synonyms as wholes."""
+"""Equivalents of a rubric's words: parts of medical words, and synonyms as wholes."""
 
 from __future__ import annotations
 

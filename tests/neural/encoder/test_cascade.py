@@ -27,7 +27,7 @@ NEVER = 1e6
 def decisions(
     matcher: CascadeMatcher | EncoderMatcher, rubric: Rubric, notes: Sequence[Note]
 ) -> list[dict[str, ItemFinding]]:
-    """Return what is decided of notes, without literal mentions."""
+    """Return the decisions about notes, without literal mentions."""
     proposed = matcher._propose(rubric, notes)
     return [
         decide(rubric, x.text, own, before=FINAL) for x, own in zip(notes, proposed, strict=True)

@@ -47,7 +47,7 @@ def decode_row(
 def decode_text(
     text: str, opinions: list[Opinion], presence: float, at: Thresholds
 ) -> list[Decoded]:
-    """What several networks find of one feature; each said what it says of it alone."""
+    """Predict one feature with several networks; each one alone would give its own outputs."""
     rows = [
         one._replace(inside=one.inside[None], edges=None if one.edges is None else one.edges[None])
         for one in opinions

@@ -23,7 +23,7 @@ FEATURES = ["f1", "f2", "f3"]
 
 
 def said(data: LearningSet, notes: list[int], sure: float = 0.9) -> Scored:
-    """What a network says that is right everywhere, this sure."""
+    """Outputs of a network that is right everywhere, with this certainty."""
     ruler = Ruler(data, notes)
     inside = np.concatenate([data.targets(i, r) for i in notes for r in data.rows(i)])
     present = data.row_marked[ruler.rows] > 0

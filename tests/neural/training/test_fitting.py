@@ -91,7 +91,7 @@ def test_held_out_notes_stop_it_early_and_set_thresholds(
 def test_only_a_network_that_reads_rehearses(
     model_folder: Path, tmp_path: Path, corpus: Corpus, maker: PieceMaker
 ) -> None:
-    """What tells contradictions keeps to it, learns above only, and credits as much as before."""
+    """A fitted network still detects contradictions, and credits as much as before."""
     found = {}
     for at in (1.0, 0.5):
         source, target = tmp_path / f"source{at}", tmp_path / f"target{at}"

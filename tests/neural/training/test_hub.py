@@ -68,7 +68,7 @@ def test_a_name_is_read_as_the_hub_gives_it(
     no_hub: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the hub's own cache holds needs no connection."""
+    """Files in the hub's own cache need no connection."""
     stored = tmp_path / "models--some--model"
     snapshot = save(kind, stored / "snapshots" / ("a" * 40))
     (stored / "refs").mkdir()

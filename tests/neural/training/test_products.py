@@ -40,7 +40,7 @@ def off(maker: PieceMaker, folder: Path, *, step: float) -> float:
 
 
 def product_error(module: nn.Module, given: Tensor, wanted: Tensor, path: Path) -> float:
-    """Return how far an exported module is from the product, as a share of it."""
+    """Return the difference of an exported module from the product, as a share of the product."""
     torch.onnx.export(
         module, (given,), str(path), input_names=["given"], dynamo=False, opset_version=OPSET,
         custom_opsets={OURS: 1},

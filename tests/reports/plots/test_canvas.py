@@ -1,4 +1,4 @@
-"""What surrounds plots: legends wrap, guides stay inside, undefined points leave nothing."""
+"""Surroundings of plots: legends wrap, guides stay inside, undefined points leave nothing."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def looks_like_brat(path: Path) -> bool:
 
 @dataclass
 class _Folder:
-    """What lies where: texts by note, .ann files by annotator and note."""
+    """The files of a folder: texts by note, .ann files by annotator and note."""
 
     texts: dict[str, str] = field(default_factory=dict)
     text_paths: dict[str, Path] = field(default_factory=dict)

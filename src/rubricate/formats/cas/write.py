@@ -186,7 +186,7 @@ def _outside(offset: int, length: int, offsets: Utf16Map) -> int:
 
 
 def _more(cas: Any, annotation: PlainAnnotation) -> dict[str, object]:
-    """Return what only the first fragment of an annotation says."""
+    """Return the values that only the first fragment of an annotation carries."""
     detail = annotation.detail
     more: dict[str, object] = {}
     if detail.comment:

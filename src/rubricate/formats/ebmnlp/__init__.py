@@ -98,7 +98,7 @@ def read_ebmnlp(path: Path, how: ReadOptions = USUAL_OPTIONS) -> Corpus:
 
 
 def ebmnlp_tokens(path: Path) -> dict[str, list[Place]]:
-    """Return where the tokens of each note are that a release stores, by note id.
+    """Return the token spans of each note that a release stores, by note id.
 
     They are the release's own, which `rubricate.evaluation.words` would cut otherwise. A note whose
     tokens are not in its text is left out.
@@ -180,7 +180,7 @@ def _add_features(
 def _place_tokens(
     stored: _StoredNote, note_id: str, faults: Faults
 ) -> tuple[_StoredNote, list[Place]]:
-    """Return where a note's tokens are, and the note with the text they are in."""
+    """Return a note's token spans, and the note with the text they are in."""
     tokens = stored.tokens
     if tokens is None:
         faults.add(f"note {note_id} has annotations but no tokens", path=stored.path)
@@ -278,7 +278,7 @@ def _encode(text: str) -> bytes:
 
 
 def count_ebmnlp_losses(corpus: Corpus) -> dict[str, int]:
-    """Return what is lost because labels lie on tokens: cut annotations and merged ones.
+    """Return the losses because labels lie on tokens: cut annotations and merged ones.
 
     >>> count_ebmnlp_losses(Corpus((), (PICO,)))
     {}

@@ -1,4 +1,4 @@
-"""Where the EBM-NLP releases keep what: folders, file names, and what they say."""
+"""Layout of the EBM-NLP releases: folders, file names, and their meaning."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _note_name(stem: str, names: Collection[str]) -> str | None:
 
 
 def _annotator(match: re.Match[str], worker: str, *, sublabels: bool) -> Annotator:
-    """Return who made the labels of a file.
+    """Return the annotator of a file's labels.
 
     The second phase asked other questions of other spans, so its answers belong to another
     annotator and group: pairs within one group stay comparable.

@@ -263,7 +263,7 @@ def _marked(number: int, task: Mapping[str, Any], faults: Faults) -> Iterator[To
 
 
 def _answers(judgements: Iterable[tuple[str, str, list[Any]]]) -> dict[str, str]:
-    """Return what people say of the whole text; with who says it where they differ."""
+    """Return people's answers about the whole text; with the person's name where they differ."""
     said: dict[str, dict[str, str]] = {}
     for annotator, group, result in judgements:
         if group != SYSTEM:
@@ -277,7 +277,7 @@ def _answers(judgements: Iterable[tuple[str, str, list[Any]]]) -> dict[str, str]
 
 
 def _text_key(data: Mapping[str, Any]) -> str | None:
-    """Return where the text is: under ``text``, or in the only text there is."""
+    """Return the key of the text: ``text``, or the only text there is."""
     if "text" in data:
         return "text"
     texts = [k for k, v in data.items() if isinstance(v, str) and k not in _DATA_KEYS]

@@ -65,7 +65,7 @@ def read_regions(
 
 
 def answers_on_task(result: list[Any]) -> dict[str, str]:
-    """Return what is said of the whole text, by the name of its tag: choices, ratings, words.
+    """Return the answers about the whole text, by the name of the tag: choices, ratings, words.
 
     >>> answers_on_task([{"from_name": "q", "type": "choices", "value": {"choices": ["poor"]}}])
     {'q': 'poor'}

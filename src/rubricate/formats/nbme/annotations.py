@@ -47,7 +47,7 @@ class _RowColumns:
 
 @dataclass(frozen=True)
 class Known:
-    """What the rows of a file may speak of."""
+    """The notes and features that the rows of a file may name."""
 
     corpus: Corpus
     ids: Mapping[str, Mapping[str, str]]

@@ -111,7 +111,7 @@ class RubricFile:
 
 
 def _rest(name: str, case: str) -> str | None:
-    """Return what a sheet's name says beside the case it begins with; None if it is of another."""
+    """Return the rest of a sheet's name after its case; None if the sheet is of another case."""
     for sheet, short in ((name, case), (_BEFORE_CASE.sub("", name), _BEFORE_CASE.sub("", case))):
         if sheet.casefold().startswith(short.casefold()):
             rest = sheet[len(short) :]
@@ -148,7 +148,7 @@ def read_rubric_file(path: str | Path, *, limits: ReadLimits | None = None) -> R
 
 
 def file_of(records: Records, faults: Faults, name: str) -> RubricFile:
-    """Return what records say, as a file of that name would; their faults are raised."""
+    """Return the rubrics in records, as if from a file of that name; their faults are raised."""
     rubrics = build_rubrics(records, faults)
     named = records.without_case < len(records.features)
     return RubricFile(rubrics, tuple(records.notices), name, named, frozenset(records.made))

@@ -66,7 +66,7 @@ def match_columns(
     empty: Container[int] = (),
     left_out: Callable[[str], None] | None = None,
 ) -> dict[int, str]:
-    """Return which column of `NAMES` stands at which place.
+    """Return the columns of `NAMES` by their places.
 
     Columns without a name or whose name begins with ``_`` are left out. A name that is not known
     and two names for one column are faults; but ``left_out`` is told of names that are like none,

@@ -276,7 +276,7 @@ def _cell(row: Sequence[str], place: int) -> str:
 
 
 def _sums(points: Sequence[tuple[float, str]]) -> list[float]:
-    """Return what a total may mean: groups counted once or not, penalties counted or not."""
+    """Return the possible totals: groups counted once or not, penalties counted or not."""
     best: dict[str, float] = {}
     for number, (weight, group) in enumerate(points):
         name = f"group {group}" if group else str(number)

@@ -105,7 +105,7 @@ def columns_in_use(corpus: Corpus) -> list[str]:
 
 
 def annotation_values(annotation: PlainAnnotation) -> dict[str, str]:
-    """Return what is said of an annotation besides its label and place, by feature name.
+    """Return an annotation's further values besides its label and place, by feature name.
 
     >>> detail = Detail(comment="?", attributes=(("Certainty", "very low"),))
     >>> annotation_values(PlainAnnotation(((0, 5),), 0.5, detail))

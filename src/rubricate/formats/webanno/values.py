@@ -1,4 +1,4 @@
-r"""What the cells and text lines of WebAnno TSV 3 hold: escapes, stacks, disambiguation ids.
+r"""Content of the cells and text lines of WebAnno TSV 3: escapes, stacks, disambiguation ids.
 
 The rules are those of the user guide of INCEpTION ("WebAnno TSV 3.3 File format") and of its own
 reader and writer: in text, control characters and backslashes are escaped; in values, the reserved

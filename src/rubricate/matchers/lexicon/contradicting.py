@@ -44,7 +44,7 @@ class Wording(NamedTuple):
 
 
 class AskedMatter(NamedTuple):
-    """What is looked for of one feature; ``plain``: it is the patient's, and nothing denied."""
+    """The search for one feature; ``plain``: it is the patient's, and nothing denied."""
 
     requirement: Requirement
     names: FeatureNames
@@ -88,7 +88,7 @@ class ContradictionFinder:
     def denied_elsewhere(
         self, j: int, note: PlainNote, spans: Sequence[tuple[int, int]]
     ) -> Against | None:
-        """Return where the words of feature ``j`` are denied, if ``spans`` do not name it surely.
+        """Return the place that denies feature ``j``, if ``spans`` do not name it surely.
 
         "Bled after the operation, no nosebleeds": a bleeding is no nosebleed.
         """

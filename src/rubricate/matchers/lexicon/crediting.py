@@ -1,4 +1,4 @@
-"""Whether words found from the rubric alone earn the credit: signs for and against, weighed."""
+"""Credit for words found from the rubric alone: signs for and against, weighed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _COUNTED_AS = {"number": "#", "mark": None}
 
 
 class Signs(NamedTuple):
-    """What speaks for and against words: numbers, and the names of words in their places.
+    """Signs for and against words: numbers, and the names of words in their places.
 
     ``says_all``: the words are known to mean the whole feature. ``not_denied``: nothing denies them
     although the feature asks for a denial.
@@ -101,7 +101,7 @@ class WeighedWording(NamedTuple):
 
 
 class WordingFit(NamedTuple):
-    """How words fit a wording: by each token around, and for each word inside and around."""
+    """Fit of words to a wording: by each token around, and for each word inside and around."""
 
     wording: WeighedWording
     rows: list[list[float]]

@@ -258,7 +258,7 @@ class CaseFinder:
         return MOST_ADDED if given else default_credit()(signs)
 
     def above_cuts(self, read: ReadNote, hits: Sequence[Hit]) -> F32:
-        """Return how far the logits are above the cuts, with what phrases add that were hit."""
+        """Return the logits above the cuts, with the bonus of phrases that were hit."""
         above: F32 = read.logits - self._reader.cuts
         if not hits:
             return above
@@ -309,7 +309,7 @@ class CaseFinder:
     def _reason(
         self, j: int, group: Sequence[TokenRun], read: ReadNote, folded: str
     ) -> tuple[Reason, ...]:
-        """Return why words are found for a feature; nothing where nobody reads it."""
+        """Return the reasons why words are found for a feature; none if they are not asked for."""
         return () if self._reasons is None else self._reasons.of(j, group, read, folded)
 
     def _may_contradict(self, profile: Requirement, mean: float) -> bool:
@@ -317,7 +317,7 @@ class CaseFinder:
         return not profile.kind and (self._reader.learned is None or mean < INSISTS)
 
     def _other_identity(self, j: int, read: ReadNote) -> Against | None:
-        """Return where a note gives another age or gender than the feature asks for."""
+        """Return the places where a note gives another age or gender than the feature asks for."""
         profile, reading = self._reader.prepared.profiles[j], read.reading
         token = other_identity(profile, reading) if profile.kind else None
         if token is None:
@@ -378,7 +378,7 @@ def _span_of(run: TokenRun, reading: NoteColumns) -> tuple[int, int]:
 
 
 def _mean_inside(above: F32, j: int, group: Sequence[TokenRun]) -> float:
-    """Return how far words are above the cut of feature ``j`` on average."""
+    """Return the mean distance of words above the cut of feature ``j``."""
     parts = [above[run.first : run.end, j] for run in group]
     return float((parts[0] if len(parts) == 1 else np.concatenate(parts)).mean())
 

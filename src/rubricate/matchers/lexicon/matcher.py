@@ -222,7 +222,7 @@ def propose_from_rubric(
 
 @lru_cache(maxsize=8)
 def _finder_of(case: str, features: tuple[Feature, ...]) -> CaseFinder:
-    """Return what finds features from the rubric alone; thousands of notes may share a rubric."""
+    """Return the finder that knows the rubric alone; thousands of notes may share a rubric."""
     matcher = _from_rubrics()
     rubric, lexicon = Rubric(case, features), matcher._open_lexicon()
     return CaseFinder(rubric, matcher.model_, matcher._settings, lexicon, reasons=False)
@@ -279,7 +279,7 @@ def save_lexicon_model(
 
 
 def near_of(learned: LearnedCase) -> float:
-    """Return how much a nearby word counts in a case's model."""
+    """Return the weight of a nearby word in a case's model."""
     values = learned.model.values[:-1]
     return round(float(values.min()), 4) if len(values) else 1.0
 

@@ -1,4 +1,4 @@
-"""What the ``lexicon`` matcher learns for one case, and how it reads a note with it."""
+"""Model of the ``lexicon`` matcher for one case, and the reading of a note with it."""
 
 from __future__ import annotations
 

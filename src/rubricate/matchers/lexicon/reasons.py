@@ -102,7 +102,7 @@ class Reasons:
         return Reason("lexicon.words", ", ".join(said) or "none alone")
 
     def _rubric_words(self, j: int, tokens: Sequence[int], read: ReadNote) -> str:
-        """Return which rubric words the tokens stand for."""
+        """Return the rubric words that the tokens stand for."""
         profile = self._reader.prepared.profiles[j]
         words = self._reader.prepared.words
         if profile.kind:

@@ -22,7 +22,7 @@ MOST_EDITS = 2
 
 
 class Tolerance(NamedTuple):
-    """How many edits a phrase may be away: none below ``one`` characters, two from ``two`` on."""
+    """Edits that a phrase may be away: none below ``one`` characters, two from ``two`` on."""
 
     one: int = 5
     two: int = 10

@@ -1,4 +1,4 @@
-"""What phrase matchers learn, keep and save: phrases with how often they were right."""
+"""Models of phrase matchers: the phrases, with the counts of their right and wrong uses."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def learn_phrases(judged: Iterable[JudgedNote]) -> list[LearnedPhrase]:
 
 
 def phrase_precision(right: int, wrong: int, n_notes: int) -> float:
-    r"""Return how far a phrase can be trusted.
+    r"""Return the confidence in a phrase.
 
     The share of right hits with one right and one wrong hit added (Laplace's rule of succession,
     Laplace 1814). The note a phrase was taken from tells nothing about it, so one right hit is
@@ -172,7 +172,7 @@ def weigh_phrases(
 def count_hits(
     phrases: Sequence[LearnedPhrase], judged: Iterable[JudgedNote], *, window: int
 ) -> list[tuple[int, int]]:
-    """Return how often each phrase was right and wrong in notes where its feature was judged."""
+    """Count each phrase's right and wrong uses in notes in which its feature was judged."""
     scanner = PhraseScanner([phrase.fragments for phrase in phrases], window=window)
     right, wrong = [0] * len(phrases), [0] * len(phrases)
     for note, marked_by_feature in judged:

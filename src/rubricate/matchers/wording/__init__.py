@@ -1,1 +1,1 @@
-"""How features are worded: word by word evidence for a feature, with weights a person can read."""
+"""Wordings of features: word by word evidence for a feature, with weights a person can read."""

@@ -159,7 +159,7 @@ def sparse_columns(placed: I64, values: F32) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class WordSettings:
-    """How words are weighed."""
+    """Weights of words."""
 
     penalty: float = 0.7
     trust: float = 0.7
@@ -186,13 +186,13 @@ class CaseModel:
 
     @property
     def weighed(self) -> F32:
-        """What each column adds to the logits where it applies."""
+        """Contribution of each column to the logits where it applies."""
         product: F32 = self.weights * self.values[:, None]
         return product
 
 
 def add_words(weighed: F32, placed: npt.NDArray[np.integer[Any]]) -> F32:
-    """Return what the words add to the logits, (tokens, features)."""
+    """Return the contribution of the words to the logits, (tokens, features)."""
     # Column by column: one gather of all of them would not fit the processor's cache.
     total: F32 = weighed[placed[:, 0]]
     for column in placed.T[1:]:
@@ -224,7 +224,7 @@ def stems_of(reading: NoteColumns, speller: Speller) -> list[str]:
 
 
 def marked_tokens(reading: NoteColumns, judged: JudgedNote, features: Sequence[str]) -> Bools:
-    """Return which tokens are marked for which feature."""
+    """Return the marked tokens of each feature."""
     marked = np.zeros((len(reading), len(features)), dtype=np.bool_)
     start = np.array([token.start for token in reading.tokens], dtype=np.int64)
     end = np.array([token.end for token in reading.tokens], dtype=np.int64)

@@ -141,7 +141,7 @@ class HiddenLayer(NamedTuple):
     out: F32
 
     def __call__(self, columns: F32) -> F32:
-        """Return what the layer adds to the logits of some rows of evidence."""
+        """Return the layer's contribution to the logits of some rows of evidence."""
         units = np.maximum(product(columns, self.into) + self.shift, 0)
         return product(units, self.out)
 
@@ -241,7 +241,7 @@ class LogitScale:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How logits become decisions: where to cut, and what probabilities they stand for."""
+    """Mapping from logits to decisions: the cut, and the probabilities they stand for."""
 
     threshold: float = -1.0
     presence: LogitScale = field(default_factory=LogitScale)
@@ -309,7 +309,7 @@ def _smooth(values: F64) -> F64:
 
 
 def calibrate(logits: Sequence[float], right: Sequence[bool]) -> LogitScale:
-    """Return how logits become probabilities (Platt 1999, Advances in Large Margin Classifiers).
+    """Fit the map from logits to probabilities (Platt 1999, Advances in Large Margin Classifiers).
 
     With fewer than 20 values or only one outcome nothing can be learned, and logits are taken as
     they are.

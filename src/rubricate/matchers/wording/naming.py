@@ -1,4 +1,4 @@
-"""What names a feature besides its own words, what says the contrary, and what says it by denial.
+"""Words that name a feature besides its own, that state the contrary, or that name it by a denial.
 
 Unlike what is learned from notes these are whole synonyms of the lexicon, sure enough to decide
 that a note contradicts a feature.
@@ -40,7 +40,7 @@ Phrase = tuple[str, ...]
 
 @dataclass(slots=True, eq=False)
 class FeatureNames:
-    """What a feature's matter is called, by the stems of a note's words.
+    """Names of a feature's matter, by the stems of a note's words.
 
     ``words`` and ``phrases`` lead to the feature's word forms that they stand for, ``by_denial``
     are words whose denial says that the feature is there ("no energy" of fatigue), ``opposites``
@@ -75,7 +75,7 @@ def qualifiers() -> frozenset[str]:
 
 
 def read_names(asked: Requirement, lexicon: Lexicon | None = None) -> FeatureNames:
-    """Return what names a feature, from the lexicon.
+    """Return the names of a feature, from the lexicon.
 
     >>> from rubricate.requirement.requirement import read_requirement
     >>> names = read_names(read_requirement("Fever"))
@@ -159,7 +159,7 @@ def _read_phrase(phrase: str) -> _ReadPhrase:
 
 
 class StemPlaces:
-    """Where the stems of a note are; a word that denies itself is also where its rest is."""
+    """Places of a note's stems; a word that denies itself is also a place of its rest."""
 
     def __init__(self, stems: Sequence[str], reading: NoteColumns) -> None:
         at: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""How each token of a note relates to each feature: the evidence of the rubric's own words."""
+"""Relation of each token of a note to each feature: the evidence of the rubric's own words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NAMES = {name: i for i, name in enumerate(COLUMNS)}
 
 
 class TokenEvidence:
-    """How the tokens of a note relate to the features of a rubric.
+    """Relations of a note's tokens to the features of a rubric.
 
     What a token's surroundings say is computed for the places that are asked for: nearly all
     places, each a token and a feature, have nothing to do with each other.
@@ -195,7 +195,7 @@ def shifted_values(
 
 
 def _near(strength: F32, clause: I32) -> F32:
-    """Return how strongly the words around each token, in its clause, stand for the rubric's."""
+    """Return the strength of the words near each token, in its clause, as rubric words."""
     near = strength.copy()
     for by in range(1, WINDOW + 1):
         same_clause = (clause[:-by] == clause[by:])[:, None]

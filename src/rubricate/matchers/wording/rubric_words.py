@@ -96,7 +96,7 @@ class RubricWords:
                         yield t + near.index(word), words, wordings
 
     def compare(self, stems: Sequence[str]) -> F32:
-        """Return how stems compare with each word: same, synonym, usual wording, neighbour.
+        """Compare stems with each word: same, synonym, usual wording, neighbour.
 
         A stem with a meaning ("ra#ra: room air") compares only with wordings that have it.
         """
@@ -153,7 +153,7 @@ class RubricWords:
         return self._synonyms.keys() | self._usual
 
     def closest(self, stem_: str) -> F32:
-        """Return how a stem compares with each word at best; computed once."""
+        """Return the best comparison of a stem with each word; computed once."""
         found = self._closest.get(stem_)
         if found is None:
             if len(self._closest) >= MOST_STEMS:
@@ -167,7 +167,7 @@ class RubricWords:
         return any(closest[i] >= LEAST_EVIDENCE for i in self._asked[feature])
 
     def worth(self, stems: Sequence[str], stop: Bools) -> StemWorth:
-        """Return how much the stems count for the words and alternatives."""
+        """Return the worth of the stems for the words and alternatives."""
         rows = self._rows_of(stems)
         w, a = len(self.words), len(self.alternatives)
         same, share, alike, means, close, evidence = (
@@ -184,7 +184,7 @@ class RubricWords:
         return worth
 
     def strength(self, stems: Sequence[str], stop: Bools) -> F32:
-        """Return how strongly the stems stand for the words, as `worth` has it."""
+        """Return the strength with which the stems stand for the words, as `worth` has it."""
         found: F32 = self._rows_of(stems, len(self.words)) * _part_of_stop_words(stop)
         for s, words, _ in self._said_in_phrases(stems):
             _raise(found[s], words)
@@ -227,7 +227,7 @@ class RubricWords:
 
 
 def strengths(same: F32, alike: F32, means: F32, close: F32) -> F32:
-    """Return how strongly stems stand for words, whatever shows it."""
+    """Return the strength of stems as rubric words: the highest of all kinds of evidence."""
     strongest: F32 = np.maximum(np.maximum(same, 0.9 * alike), np.maximum(means, 0.8 * close))
     return strongest
 
@@ -238,7 +238,7 @@ def _part_of_stop_words(stop: Bools) -> F32:
 
 
 class StemWorth(NamedTuple):
-    """How much the tokens' stems count: for each rubric word, then for each alternative."""
+    """Worth of the tokens' stems: for each rubric word, then for each alternative."""
 
     strength: F32
     same: F32

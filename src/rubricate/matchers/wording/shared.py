@@ -1,4 +1,4 @@
-"""What holds for every case: wordings of rubric words, and the weight of each kind of evidence."""
+"""Model shared by all cases: wordings of rubric words, and the weight of each kind of evidence."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class SecondLook:
 
 @dataclass(frozen=True, slots=True)
 class SharedModel:
-    """What was learned from many cases, for cases without annotated notes."""
+    """Model learned from many cases, for cases without annotated notes."""
 
     weights: Mapping[str, float]
     translation: Translation

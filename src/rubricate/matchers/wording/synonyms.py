@@ -25,7 +25,7 @@ NARROWER_PART = 0.9
 
 
 class Synonyms(NamedTuple):
-    """What stands for a rubric's stems: single stems, each with its part, and whole phrases."""
+    """Equivalents of a rubric's stems: single stems, each with its part, and whole phrases."""
 
     words: Mapping[str, Mapping[str, float]]
     phrases: Mapping[tuple[str, ...], Set[str]]
@@ -99,7 +99,7 @@ _LINKS = ("", "o", "i", "a")
 
 @lru_cache(maxsize=65536)
 def parts_of(word: str) -> tuple[frozenset[str], ...]:
-    """Return what the parts of a medical word's stem stand for; empty for other words.
+    """Return the meanings of the parts of a medical word's stem; empty for other words.
 
     >>> [sorted(part) for part in parts_of(root("nephrolithiasis"))]
     [['kidn'], ['ston']]
@@ -168,7 +168,7 @@ class Translation:
     _sure: dict[str, dict[str, float]] = field(default_factory=dict, repr=False, compare=False)
 
     def sureness(self, word: str) -> Mapping[str, float]:
-        """Return how certainly note words stand for a rubric's word, 0 to 1; computed once."""
+        """Return the certainty, 0 to 1, that note words mean a rubric's word; computed once."""
         found = self._sure.get(word)
         if found is None:
             found = self._sure[word] = {}

@@ -110,7 +110,7 @@ class CascadeMatcher(Parametrised):
 
     @property
     def training_report_(self) -> TrainingReport | None:
-        """How the fast network was fitted; None before `fit`."""
+        """Report of the fast network's training; None before `fit`."""
         return self._networks()[0].training_report_
 
     def predict(self, corpus: Corpus) -> Corpus:
@@ -197,7 +197,7 @@ class CascadeMatcher(Parametrised):
     def _doubts(
         self, rubric: Rubric, found: Mapping[str, ItemFinding], heard: HeardNote
     ) -> list[_Doubts]:
-        """Return what is to be read again: together, or with one feature per pass each alone.
+        """Return the parts to read again: together, or with one feature per pass each alone.
 
         Which words belong to a feature is found better beside others that might have them; alone
         it is decided by its own words, around its own places.
@@ -237,7 +237,7 @@ class CascadeMatcher(Parametrised):
 
 
 class _Doubts(NamedTuple):
-    """What is read again, and whether each feature in doubt may not be there at all."""
+    """The parts to read again; for each feature in doubt, True if it may not be there at all."""
 
     presence: dict[int, bool]
     again: Again

@@ -86,12 +86,12 @@ class Thresholds:
 
     @property
     def plain(self) -> bool:
-        """Whether a piece is inside by its own probability alone."""
+        """True if a piece is inside by its own probability alone."""
         return not self.edges and not self.cost
 
 
 class RunScores(NamedTuple):
-    """What `likeliest_runs` adds up: each place's own score, and those of runs' two ends."""
+    """Scores that `likeliest_runs` adds up: each place's own, and those of runs' two ends."""
 
     own: F64
     opening: F64
@@ -151,7 +151,7 @@ class Decoded(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """What one network says of the pieces of a note for some features, and how much it counts.
+    """One network's outputs for the pieces of a note and some features, with the network's weight.
 
     ``inside`` is (feature, piece), ``edges`` (feature, piece, 2), as those of `RowScores`.
     """
@@ -163,7 +163,7 @@ class Opinion(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """What the lexicon says of a note from the rubric alone, beside a network.
+    """The lexicon's scores of a note from the rubric alone, beside a network.
 
     It knows synonyms that the network never met, and errs elsewhere. ``presence`` has a logit for
     each feature, ``spans`` the words it found of each.
@@ -187,14 +187,14 @@ class Votes(NamedTuple):
 
 
 class HeardNote(NamedTuple):
-    """What is said of a note: by each network, with the pieces it cuts, and by the lexicon."""
+    """Raw outputs for a note: by each network, with the pieces it cuts, and by the lexicon."""
 
     said: Sequence[tuple[Pieces, Sequence[RowScores]]]
     votes: Votes | None
 
 
 class Again(NamedTuple):
-    """What is read once more: features, others that are only read with them, and characters."""
+    """A second reading: features in doubt, features only read with them, and characters."""
 
     features: Sequence[int]
     beside: Sequence[int]
@@ -202,7 +202,7 @@ class Again(NamedTuple):
 
 
 def lexicon_votes(rubric: Rubric, texts: Sequence[str]) -> list[Votes]:
-    """Return what the lexicon says of each text, within `SURE_OF_NO` and `SURE_OF_YES`.
+    """Return the lexicon's logits for each text, within `SURE_OF_NO` and `SURE_OF_YES`.
 
     It abstains on a feature without a letter or a digit, of which it knows nothing.
     """
@@ -374,7 +374,7 @@ def _mean_inside(one: _Units, row: int, start: int, end: int) -> float:
 
 
 def _ends(found: Runs, row: int) -> list[tuple[int, int]]:
-    """Return where the runs of one row begin and end."""
+    """Return the starts and ends of one row's runs."""
     inside, begins = found.inside[row], found.begins[row]
     after = np.append(inside[1:] & ~begins[1:], False)
     last = np.flatnonzero(inside & ~after) + 1

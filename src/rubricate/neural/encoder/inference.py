@@ -51,7 +51,7 @@ Outputs = Mapping[str, F32]
 
 
 class Engine(Protocol):
-    """What computes logits for a batch."""
+    """Protocol of engines that compute logits for a batch."""
 
     def __call__(self, batch: Batch) -> Outputs:
         """Return the logits of every output."""
@@ -133,7 +133,7 @@ class OnnxEngine:
 
 
 class RowScores(NamedTuple):
-    """What a network says of one feature in one note, as probabilities.
+    """A network's outputs for one feature in one note, as probabilities.
 
     ``pieces`` is (piece of the note, channel), see `CHANNELS`; ``chances`` has the other outputs.
     """
@@ -266,7 +266,7 @@ def _tasks(
 
 
 def window_starts(length: int) -> list[int]:
-    """Return where the windows of a note with this many pieces begin.
+    """Return the starts of the windows of a note with this many pieces.
 
     >>> window_starts(300), window_starts(700)
     ([0], [0, 252])

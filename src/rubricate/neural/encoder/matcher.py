@@ -160,7 +160,7 @@ class EncoderMatcher(Parametrised):
 
     @property
     def training_report_(self) -> TrainingReport | None:
-        """How the network was fitted; None before `fit`, as of the shipped network."""
+        """Report of the network's training; None before `fit`, as for the shipped network."""
         return encoder_report(self.settings_) if hasattr(self, "settings_") else None
 
     def predict(self, corpus: Corpus) -> Corpus:
@@ -323,7 +323,7 @@ class EncoderMatcher(Parametrised):
 
     @property
     def _hears(self) -> bool:
-        """Whether the lexicon's word counts beside the networks'."""
+        """True if the lexicon's scores count beside the networks'."""
         return any(one.settings.vote or one.settings.word_vote for one in self.members_)
 
     def _votes(self, rubric: Rubric, texts: list[str]) -> Sequence[Votes | None]:
@@ -338,7 +338,7 @@ class EncoderMatcher(Parametrised):
         return [one.read(texts, sought, per_pass, self.threads, parts) for one in self._readers]
 
     def opinions(self, heard: HeardNote) -> list[tuple[Opinion, F64]]:
-        """Return what each network says, with the lexicon's votes counted as the network asks."""
+        """Return each network's outputs, with the lexicon's scores weighed as the network asks."""
         return [
             member.opinion(pieces, rows, heard.votes)
             for member, (pieces, rows) in zip(self.members_, heard.said, strict=True)
@@ -387,7 +387,7 @@ class EncoderMatcher(Parametrised):
         text: str,
         heard: HeardNote,
     ) -> tuple[list[float], list[list[Decoded]]]:
-        """Return how probable it is that each feature is present, and where it is found."""
+        """Return the probability that each feature is present, and the place where it is found."""
         if not features:
             return [], []
         at = [self.settings_.of_feature(feature) for feature in features]

@@ -48,7 +48,7 @@ REHEARSAL, UNSEEN = (
 
 @dataclass(frozen=True, slots=True)
 class EncoderSettings:
-    """What belongs to a network besides its weights."""
+    """Settings and files of a network besides its weights."""
 
     shape: Mapping[str, Any] = field(default_factory=dict)
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -63,7 +63,7 @@ class EncoderSettings:
 
     @property
     def reads(self) -> bool:
-        """Whether the network was taught to tell contradictions, as the shipped ones were."""
+        """True if the network was trained to detect contradictions, as the shipped ones were."""
         return self.contradiction < 1
 
     def of_feature(self, feature: str) -> Thresholds:
@@ -127,7 +127,7 @@ class Member:
     def opinion(
         self, pieces: Pieces, rows: Sequence[RowScores], votes: Votes | None
     ) -> tuple[Opinion, F64]:
-        """Return what the network says of the places of a note and of the presence of features.
+        """Return the network's outputs for the places of a note and for the presence of features.
 
         The lexicon's votes count in both as much as the settings say.
         """

@@ -130,7 +130,7 @@ def read_packed(folder: Path) -> Iterator[tuple[str, F32]]:
 
 
 def initialisers(folder: Path) -> Arrays:
-    """Return what the graph of a folder lacks, by name."""
+    """Return the arrays that the graph of a folder lacks, by name."""
     path = folder / PACKED_FILE
     # Files of before say nothing and mean blocks.
     products = read_json(path).get("products", "blocks")

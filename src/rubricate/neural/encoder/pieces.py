@@ -239,7 +239,7 @@ class PieceMaker:
 
     @property
     def n_pieces(self) -> int:
-        """How many pieces the vocabulary has."""
+        """Number of pieces in the vocabulary."""
         return int(self._tokenizer.get_vocab_size())
 
     def save(self, path: Path) -> None:

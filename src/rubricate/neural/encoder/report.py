@@ -20,7 +20,7 @@ class StageReport(TypedDict, total=False):
 
 
 class ReliabilityReport(TypedDict):
-    """How far presence can be believed, as said and as calibrated."""
+    """Reliability of the presence probabilities, before and after calibration."""
 
     before: Mapping[str, Any]
     after: Mapping[str, Any]
@@ -35,7 +35,7 @@ class PrecisionReport(TypedDict):
 
 
 class FitReport(TypedDict, total=False):
-    """How a model was fitted, as ``settings.json`` holds it; ``members`` has that of each fold."""
+    """Training of a model, as ``settings.json`` holds it; ``members`` has that of each fold."""
 
     notes: dict[str, int]
     options: Mapping[str, Any]
@@ -78,7 +78,7 @@ MEASURES = {"characters": "characters F1", "presence": "presence F1"}
 
 
 def encoder_report(settings: EncoderSettings) -> TrainingReport | None:
-    """Return how an encoder was fitted; None for one that never was, as the shipped one.
+    """Return the training of an encoder; None if it was never fitted, as the shipped one.
 
     >>> curve = [{"step": 20, "loss": 0.5, "seconds": 9.0, "characters": 0.8, "presence": 0.9}]
     >>> notes = {"learned_from": 16, "held_out": 4}

@@ -50,7 +50,7 @@ def one_thread() -> Iterator[None]:
 
 
 class ChainScores(NamedTuple):
-    """What the chain itself scores: its first state (K), each step (K, K), its last state (K)."""
+    """Scores of the chain itself: its first state (K), each step (K, K), its last state (K)."""
 
     first: Tensor
     step: Tensor
@@ -167,7 +167,7 @@ class Recogniser:
         return emissions
 
     def _spelled(self, batch: TokenBatch) -> Tensor:
-        """Return what the letters' LSTM ends with, from both sides, for each spelling."""
+        """Return the last state of the letters' LSTM, from both sides, for each spelling."""
         letters = torch.from_numpy(batch.characters)
         # Padding is spelled too; a length of 0 is not allowed.
         lengths = (letters > 0).sum(1).clamp(min=1)

@@ -159,7 +159,7 @@ class BiLstmCrfMatcher(SequenceMatcher[BiLstmModel]):
         return self
 
     def _identity(self, origin: Origin) -> str:
-        """Return what a checkpoint must have been made from and with for training to go on."""
+        """Return the inputs and options that a checkpoint must match for training to go on."""
         parts = [origin.learned_from, self.tokens, self.context, self.scheme, str(self.seed)]
         if self.vectors is not None:
             parts.append(file_hash(Path(self.vectors)))
@@ -167,7 +167,7 @@ class BiLstmCrfMatcher(SequenceMatcher[BiLstmModel]):
 
     @property
     def training_report_(self) -> TrainingReport | None:
-        """How the network was trained; None before `fit`."""
+        """Report of the network's training; None before `fit`."""
         if not hasattr(self, "model_") or not self.model_.history:
             return None
         model = self.model_

@@ -1,4 +1,4 @@
-"""What `crf` and `bilstm-crf` share: lessons prepared, states found, models saved and loaded."""
+"""Shared code of `crf` and `bilstm-crf`: training sets, states found, models saved and loaded."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def shared_labels(corpus: Corpus) -> tuple[str, ...]:
 def labelled_sequences(
     corpus: Corpus, annotator: str | None, scheme: Scheme, *, tokens: TokenRule, context: Context
 ) -> tuple[list[LabelledTokens], int]:
-    """Return what to learn from, and how many tokens had to drop a further label.
+    """Return the training set, and the number of tokens that had to drop a further label.
 
     Only notes in which every feature was judged are taken: a label not looked for is not absent.
     """
@@ -196,7 +196,7 @@ WEIGHTS_FILE = "weights.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a model was learned from."""
+    """Sources of a model's training."""
 
     features: Mapping[str, str]
     learned_from: str
@@ -206,7 +206,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class SequenceModel(ABC):
-    """What scores states, the labels they are for, and what it was learned from."""
+    """The scorer of states, the labels they are for, and the model's training set."""
 
     scheme: Scheme
     origin: Origin
@@ -214,12 +214,12 @@ class SequenceModel(ABC):
 
     @property
     def n_notes(self) -> int:
-        """How many annotated notes it was learned from, those held out included."""
+        """Number of annotated notes in training, those held out included."""
         return self.origin.n_notes
 
     @property
     def n_dropped(self) -> int:
-        """How many labels were lost because a token has one feature."""
+        """Number of labels that were lost because a token has one feature."""
         return self.origin.n_dropped
 
     @property
@@ -318,7 +318,7 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
     def _lessons(
         self, corpus: Corpus, annotator: str | None, *, held_out: float, seed: int
     ) -> SequenceLessons:
-        """Return what to learn from, without the share of the notes to hold out."""
+        """Return the training set, without the share of the notes to hold out."""
         check_choice("tokens", self.tokens, TokenRule)
         check_choice("context", self.context, Context)
         who = learning_annotator(corpus, annotator)
@@ -346,7 +346,7 @@ class SequenceMatcher(Parametrised, ABC, Generic[Model]):
             self.model_ = replace(self.model_, bonus=best)
 
     def _reader(self, bonus: float) -> Callable[[Rubric, Sequence[Note]], Iterator[NoteFindings]]:
-        """Return what reads notes with a bonus for marking."""
+        """Return a reader of notes with a bonus for marking."""
         model = self.model_
         finder = SequenceFinder(
             model.scheme, model.chain, model.emit, self.tokens, self.context, self.name, bonus

@@ -111,7 +111,7 @@ def _standings(words: Sequence[str], lines: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How labels are written as states, and which state may follow which.
+    """Encoding of labels as states, and the allowed successors of each state.
 
     State 0 is "outside". Under ``IO`` label k is state k + 1, and labels that touch become one run.
     Under ``BIO`` it is state 2k + 1 where an annotation begins and 2k + 2 inside it; a sequence
@@ -226,7 +226,7 @@ class Chain:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ChainExpectation:
-    """What a chain expects of each sequence.
+    """Expectations of a chain for each sequence.
 
     ``log_z`` (n) is the log of the summed scores of all state sequences, ``marginal`` (n, T, K) the
     probability of each state at each token (0 beyond a sequence's end), ``steps`` (K, K) the

@@ -1,4 +1,4 @@
-"""What a recogniser knows of a word: its number, characters, ending, shape, and a given vector."""
+"""Inputs for a word: its number, characters, ending, shape, and a given vector."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Vocabulary:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many numbers there are for each column, and for characters."""
+        """Number of values of each column, and of characters."""
         known = (self.words, self.endings, SHAPES, range(STANDINGS), self.given, self.characters)
         return {
             name: len(part) + 2 for name, part in zip((*COLUMNS, "characters"), known, strict=True)

@@ -1,4 +1,4 @@
-"""Where a network's first weights come from: a folder or a hub, in our form or transformers'."""
+"""First weights of a network: from a folder or a hub, in our form or transformers'."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LAYER_NUMBER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """How an architecture is told where a piece stands and what it may look at."""
+    """Form in which an architecture takes the place of a piece and the pieces it may see."""
 
     after_padding: bool = False
     ordered: bool = False
@@ -85,7 +85,7 @@ class WrappedEncoder(nn.Module):
 
     @property
     def word_weights(self) -> Tensor:
-        """What the words mean before the first layer, one row a piece."""
+        """Embeddings of the words before the first layer, one row per piece."""
         weight: Tensor = self.model.get_input_embeddings().weight
         return weight
 
@@ -105,7 +105,7 @@ class WrappedEncoder(nn.Module):
         return plain
 
     def depth(self, name: str) -> int:
-        """Return how many layers lie up to and with the one this parameter is in; 0 for words."""
+        """Return the number of layers up to and with the one of this parameter; 0 for words."""
         found = _LAYER_NUMBER.search(name)
         if found is not None:
             return int(found.group(1)) + 1
@@ -170,7 +170,7 @@ class WrappedEncoder(nn.Module):
         return torch.zeros_like(seen, dtype=torch.float32).masked_fill(~seen, UNSEEN)
 
     def _moved_bias(self, pieces: Tensor, positions: Tensor) -> Tensor:
-        """Return what turns MPNet's bias by place in the sequence into one by position."""
+        """Return the map from MPNet's bias by place in the sequence to a bias by position."""
         encoder = self.model.encoder
         apart = positions.unsqueeze(1) - positions.unsqueeze(2)
         wanted = encoder.relative_attention_bias(encoder.relative_position_bucket(apart))

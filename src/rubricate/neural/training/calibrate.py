@@ -26,7 +26,7 @@ WORTH_WHOLE = 0.005
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeldOut:
-    """What one network says of the notes it was not taught, from each of both files."""
+    """One network's outputs for the notes held out of its training, from each of both files."""
 
     notes: Sequence[int]
     whole: Scored
@@ -77,7 +77,7 @@ class Calibrator:
         return {"characters": found.characters, "presence": found.presence}
 
     def reliability(self, settings: EncoderSettings) -> ReliabilityReport:
-        """Return how far presence can be believed on held-out rows, as said and as calibrated."""
+        """Return the reliability of presence on held-out rows, before and after calibration."""
         said = self._said.presence
         return {
             "before": Reliability.of(self._present, said).to_json(),

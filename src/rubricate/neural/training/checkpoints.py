@@ -27,7 +27,7 @@ _BROKEN = (ArithmeticError, EOFError, LookupError, OSError, RuntimeError, TypeEr
 
 
 class StageFiles(NamedTuple):
-    """Where a training run keeps its state and its best weights; None keeps neither."""
+    """Files in which a training run keeps its state and its best weights; None keeps neither."""
 
     running: Path | None = None
     best: Path | None = None
@@ -90,7 +90,7 @@ class StageStore:
         mark.write_bytes(key.encode())
 
     def kept(self, stage: str) -> StageFiles:
-        """Return where a stage keeps its state and its best weights while it runs."""
+        """Return the files in which a stage keeps its state and its best weights while it runs."""
         if self._folder is None:
             return StageFiles()
         return StageFiles(self._folder / f"{stage}.running", self._folder / f"{stage}.best")

@@ -227,7 +227,7 @@ def weights_of_onnx(path: Path) -> dict[str, Tensor]:
 
 
 def _owner(name: str) -> str:
-    """Return whose weights a node uses.
+    """Return the module that owns the weights of a node.
 
     "/encoder/layers.0/query/MatMul_quant" belongs to encoder.layers.0.query; a Sequential repeats
     its own name in "/scorer/presence/presence.0/MatMul".

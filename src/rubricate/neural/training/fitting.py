@@ -63,7 +63,7 @@ BUDGET = 4096
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """How `fit_folder` learns."""
+    """Settings of `fit_folder`."""
 
     recipe: EncoderRecipe = field(default_factory=EncoderRecipe)
     seed: int = 0
@@ -149,7 +149,7 @@ class _Fit:
         return self._finish(target, place, reports, held)
 
     def _of_all(self, what: str, number: int) -> str:
-        """Return what is done, and to which network where there are several."""
+        """Return the name of a stage, with the number of the network if there are several."""
         return what if len(self.parts) == 1 else f"{what}, network {number} of {len(self.parts)}"
 
     def _score(
@@ -276,7 +276,7 @@ class _Fit:
         )  # fmt: skip
 
     def _measure(self, part: Part, data: LearningSet) -> LookMeasure | None:
-        """Return what is looked at while learning: the held-out notes, where there are any."""
+        """Return the measure taken while learning: on the held-out notes, if there are any."""
         if not part.held:
             return None
         ruler = Ruler(data, part.held)
@@ -309,7 +309,7 @@ class _Fit:
     def _score_files(
         self, files: Sequence[Path], notes: Sequence[int], label: str, data: LearningSet
     ) -> list[Scored]:
-        """Return what each network says of the notes, as it is in its file."""
+        """Return each network's outputs for the notes, as it is in its file."""
         found: list[Scored] = []
         for path in files:
 
@@ -361,14 +361,14 @@ class _Fit:
 
 
 def pseudo_labels(data: LearningSet, notes: Sequence[int], scored: Scored) -> Taught:
-    """Return what a network said of these notes as labels; the rows of all others are known."""
+    """Return a network's outputs for these notes as labels; the rows of all others are known."""
     n_judged = np.diff(data.row_first)
     n_judged[list(notes)] = 0
     return Taught.of(data, scored, n_judged)
 
 
 def fit_key(source: Path, notes: str, options: FitOptions) -> str:
-    """Return what tells one fit from another, for its checkpoints."""
+    """Return the inputs and options that distinguish one fit from another, for its checkpoints."""
     given = [file_hash(source / NETWORK_FILE), notes, asdict(options.recipe), options.seed]
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
@@ -382,7 +382,7 @@ def other_cases(path: Path, maker: PieceMaker) -> LearningSet:
 
 
 def _whole_file(folder: Path) -> Path:
-    """Return where a network in full precision waits; beside its folder, not to be copied."""
+    """Return the place of a network in full precision; beside its folder, not to be copied."""
     return folder.with_name(f"{folder.name}.onnx")
 
 

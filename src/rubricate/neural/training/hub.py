@@ -38,7 +38,7 @@ _SPECIAL_KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """Where a model comes from."""
+    """Source of a model."""
 
     folder: Path
     name: str | None = None
@@ -69,7 +69,7 @@ def find_source(backbone: str | Path) -> ModelSource:
 
 
 def read_config(source: ModelSource) -> Json:
-    """Return what ``config.json`` says, as it stands there."""
+    """Return the content of ``config.json``, as it stands there."""
     path = source.folder / CONFIG_FILE
     if not path.is_file():
         raise InputError([Fault("config.json is missing: this is no model of a hub", path)])
@@ -123,7 +123,7 @@ def empty_model(folder: Path) -> Any:
 
 
 def load_tokenizer(source: ModelSource) -> PieceMaker:
-    """Return what cuts texts for the model, converted where it has no ``tokenizer.json``."""
+    """Return the tokenizer of the model, converted if there is no ``tokenizer.json``."""
     names = _special_names(source.folder)
     path = source.folder / TOKENIZER_FILE
     if path.is_file():
@@ -153,7 +153,7 @@ def load_tokenizer(source: ModelSource) -> PieceMaker:
 
 
 def _special_names(folder: Path) -> dict[str, str]:
-    """Return what the files beside a tokenizer call its special pieces."""
+    """Return the names of a tokenizer's special pieces, from the files beside it."""
     said: dict[str, str] = {}
     for file in _SPECIAL_FILES:
         if (folder / file).is_file():

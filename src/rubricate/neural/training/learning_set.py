@@ -37,7 +37,7 @@ class LearningSet:
 
     @property
     def n_notes(self) -> int:
-        """How many notes there are."""
+        """Number of notes."""
         return len(self.note_first) - 1
 
     def note(self, i: int) -> I32:
@@ -166,7 +166,7 @@ def learning_set(corpus: Corpus, annotator: str | None, maker: PieceMaker) -> Le
 
 
 def _inside(start: I32, end: I32, length: int) -> I64:
-    """Return how many marked characters there are before each place of the note."""
+    """Return the number of marked characters before each place of the note."""
     marked = np.zeros(length + 1, np.int64)
     for a, b in zip(start, end, strict=True):
         marked[a:b] = 1

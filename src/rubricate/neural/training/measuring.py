@@ -1,4 +1,4 @@
-"""How good a network is on rows of a learning set: characters, presence and runs as decoded."""
+"""Quality of a network on rows of a learning set: characters, presence and runs as decoded."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Scored:
 
     @classmethod
     def of(cls, said: Mapping[int, RowScores]) -> Scored:
-        """Return what a network says of rows by their numbers, in the order given."""
+        """Return a network's outputs for rows by their numbers, in the order given."""
         every = list(said.values())
         pieces = [one.pieces for one in every] or [np.zeros((0, len(CHANNELS)), np.float32)]
         return cls(
@@ -239,7 +239,7 @@ class Ruler:
         )
 
     def run_counts(self, found: Runs) -> tuple[I64, I64, I64]:
-        """Return how many runs of each row are exactly right, found and marked.
+        """Count the runs of each row that are exactly right, found and marked.
 
         Pieces half marked count as marked, and marks that touch as one run.
         """

@@ -59,7 +59,7 @@ class Shape:
 
 
 class Logits(NamedTuple):
-    """What the network says, before the sigmoid.
+    """Outputs of the network, before the sigmoid.
 
     ``pieces`` is (pass, feature, place, channel) for the places of `Batch.note`, see
     `rubricate.neural.encoder.inference.CHANNELS`; the others are (pass, feature).
@@ -199,7 +199,7 @@ class Encoder(nn.Module):
 
     @property
     def word_weights(self) -> Tensor:
-        """What the words mean before the first layer, one row per piece."""
+        """Embeddings of the words before the first layer, one row per piece."""
         return self.words.weight
 
     def replace_words(self, words: nn.Module) -> None:
@@ -207,7 +207,7 @@ class Encoder(nn.Module):
         self.words = words  # type: ignore[assignment]
 
     def depth(self, name: str) -> int:
-        """Return how many layers lie up to and with the one this parameter is in; 0 for words."""
+        """Return the number of layers up to and with the one of this parameter; 0 for words."""
         parts = name.split(".")
         return int(parts[1]) + 1 if parts[0] == "layers" else 0
 
@@ -262,11 +262,11 @@ class Scorer(nn.Module):
 
 
 class AnyEncoder(Protocol):
-    """What a network asks of its encoder, ours or another's."""
+    """Protocol that a network's encoder follows, ours or another's."""
 
     @property
     def word_weights(self) -> Tensor:
-        """What the words mean before the first layer, one row per piece."""
+        """Embeddings of the words before the first layer, one row per piece."""
         ...
 
     def replace_words(self, words: nn.Module) -> None:
@@ -274,7 +274,7 @@ class AnyEncoder(Protocol):
         ...
 
     def depth(self, name: str) -> int:
-        """Return how many layers lie up to and with the one this parameter is in; 0 for words."""
+        """Return the number of layers up to and with the one of this parameter; 0 for words."""
         ...
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -354,7 +354,7 @@ class Network(nn.Module):
         return position, torch.where(place > 0, inner // room + 1, place)
 
     def _seen(self, owners: Tensor) -> Tensor:
-        """Who sees whom: everybody the note, the note everybody, a feature itself."""
+        """Attention mask: all pieces see the note, the note sees all, a feature sees itself."""
         looked_at = (owners != NOBODY).unsqueeze(1)
         if not self.shape.separate:
             return looked_at.expand(-1, owners.shape[1], -1).unsqueeze(1)

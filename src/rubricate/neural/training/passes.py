@@ -32,7 +32,7 @@ class Lesson:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Taught:
-    """What a teacher says of the rows of a learning set.
+    """A teacher's outputs for the rows of a learning set.
 
     ``inside`` has one probability for each entry of ``LearningSet.marked``; the rows from
     ``row_first[i] + n_judged[i]`` on of note i were judged by nobody but the teacher.
@@ -43,7 +43,7 @@ class Taught:
 
     @classmethod
     def of(cls, data: LearningSet, scored: Scored, n_judged: I64) -> Taught:
-        """Return what a teacher said of some rows, each probability in its row's place."""
+        """Return a teacher's outputs for some rows, each probability in its row's place."""
         inside = np.zeros(len(data.marked), np.float16)
         place = 0
         for row in scored.rows.tolist():
@@ -122,7 +122,7 @@ class Lessons:
         return np.asarray(drawn[np.argsort(length, kind="stable")][start : start + size])
 
     def _chances(self) -> F64 | None:
-        """Return how often each note is drawn; None is all alike."""
+        """Return the probability of drawing each note; None if all are alike."""
         if self.taught is None or not self.recipe.pseudo:
             return None
         pseudo = self.taught.n_judged[self.notes] == 0

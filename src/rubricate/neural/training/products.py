@@ -1,4 +1,4 @@
-"""How the file of a packed network multiplies: with matrices of levels, in eight bits.
+"""Products in the file of a packed network: with matrices of levels, in eight bits.
 
 What a matrix is multiplied with is rounded when the network runs. One scale for a whole text is
 too coarse, since a few numbers of every place are twenty times as large as the others. Two ways

@@ -1,4 +1,4 @@
-"""What a network is corrected by, and the loop: seeded, resumable, early-stopped, averaged."""
+"""Losses of a network, and the loop: seeded, resumable, early-stopped, averaged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def row_loss(
 
 
 def kept_loss(said: Logits, before: Logits, judged: Tensor, valid: Tensor) -> Tensor:
-    """Return how far a network is from what it said before it learned, in all it says.
+    """Return the distance of a network's outputs from those before it learned.
 
     Learning without forgetting (Li and Hoiem 2016): the earlier probabilities are the targets.
     """
@@ -83,14 +83,14 @@ def kept_loss(said: Logits, before: Logits, judged: Tensor, valid: Tensor) -> Te
 
 
 def _edges(targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return where runs of marked pieces begin and end."""
+    """Return the starts and ends of runs of marked pieces."""
     before = functional.pad(targets, (1, 0))[..., :-1]
     after = functional.pad(targets, (0, 1))[..., 1:]
     return (targets - before).clamp(min=0), (targets - after).clamp(min=0)
 
 
 class LookMeasure(NamedTuple):
-    """What is measured at each look, on the averaged network.
+    """Measure that is taken at each look, on the averaged network.
 
     ``units`` is how much of the progress one look is, beside steps of one unit each.
     """
