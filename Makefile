@@ -8,7 +8,7 @@ SUM := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 DEMO := $(VENV)/.demo-$(SUM)
 TEST := $(VENV)/.test-$(SUM)
 
-.PHONY: demo test check format setup clean browser postgres audit constraints pages docs
+.PHONY: demo test pytest system check format setup clean browser postgres audit constraints pages docs
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
@@ -20,9 +20,9 @@ $(DEMO): | $(BIN)/python
 	@rm -f $(VENV)/.demo-*
 	@touch $@
 
-# What the checks and tests need besides.
+# What the checks and tests need besides. Python compiles the modules that they import.
 $(TEST): | $(BIN)/python
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,spacy,train,dask,web,oidc,postgres,docs,dev]'
+	@$(PIP) install --no-compile --constraint constraints.txt --editable '.[formats,spacy,train,dask,web,oidc,postgres,docs,dev]'
 	@rm -f $(VENV)/.demo-* $(VENV)/.test-*
 	@touch $@ $(DEMO)
 
@@ -43,8 +43,18 @@ browser:
 postgres:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null 2>&1 || sh scripts/install_postgres.sh
 
-test: $(TEST) browser postgres check
-	$(BIN)/pytest -n 2
+# One after the other: both ask the same package manager.
+system:
+	@$(MAKE) --no-print-directory browser
+	@$(MAKE) --no-print-directory postgres
+
+pytest: $(TEST)
+	$(BIN)/pytest -n 2 --dist worksteal
+
+# The checks keep one core busy, so they run beside the tests.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 setup system
+	@$(MAKE) --no-print-directory --jobs=2 check pytest
 
 format: $(TEST)
 	$(BIN)/ruff check --fix .

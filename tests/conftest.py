@@ -38,10 +38,12 @@ def frontend(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run a test again that failed with a browser or with other processes, at most twice.
+    """Run slow tests first, and tests with a browser or other processes again if they fail.
 
-    What they do depends on how busy the machine is; a defect of the program fails three times.
+    A slow test at the end would run alone. What a browser or another process does depends on how
+    busy the machine is; a defect of the program fails three times.
     """
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
         if item.get_closest_marker("browser") or item.get_closest_marker("engine"):
             item.add_marker(pytest.mark.flaky(reruns=2))
