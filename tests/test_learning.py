@@ -68,7 +68,7 @@ def test_its_figures_are_those_of_the_predictions(notes: Corpus, name: str, tmp_
         fitted += wrong(test, fit_matcher(name, learn).predict(test))
     assert said == {
         "notes": 10, "items": 160, "folds": 2,
-        "unfitted": wrong(notes, unfitted), "fitted": fitted,
+        "unfitted": wrong(notes, unfitted), "fitted": fitted, "failed": [],
     }  # fmt: skip
     shown = RUN(main, [*asked, str(tmp_path / "again")]).stdout.splitlines()
     assert f"{said['unfitted']} of 160 items" in shown[0]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from rubricate.corpus import Corpus
 from rubricate.display import counted
 from rubricate.errors import Advice, ArgumentError, InputError, Setting
 from rubricate.evaluation import evaluate
-from rubricate.matchers import NOTE_SECONDS, Matcher, fit_apart, predict_in_parts
+from rubricate.matchers import NOTE_SECONDS, FailedNote, Matcher, fit_apart, predict_in_parts
 from rubricate.matchers.matcher import judged_notes, learning_annotator, needs_notes
 from rubricate.progress import Progress, silent
 from rubricate.splits import grouped_folds
@@ -25,7 +25,8 @@ class FitComparison:
     """The number of items that a model decides wrongly before and after fitting.
 
     ``notes`` and ``items`` were judged by a person; ``unfitted`` and ``fitted`` of the items were
-    found and not stated, or stated and not found.
+    found and not stated, or stated and not found. ``failed`` are the notes that a model could not
+    learn from, or could not read in time: nothing is found in them.
     """
 
     notes: int
@@ -33,15 +34,23 @@ class FitComparison:
     unfitted: int
     fitted: int
     folds: int
+    failed: tuple[FailedNote, ...] = ()
 
     @property
     def worse(self) -> bool:
         """True if the fitted model decides more items wrongly."""
         return self.fitted > self.unfitted
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int | list[dict[str, str]]]:
         """Return all values, ready for JSON."""
-        return asdict(self)
+        return {
+            "notes": self.notes,
+            "items": self.items,
+            "unfitted": self.unfitted,
+            "fitted": self.fitted,
+            "folds": self.folds,
+            "failed": [one._asdict() for one in self.failed],
+        }
 
     def sentences(self) -> list[str]:
         """Return each figure as a sentence.
@@ -100,6 +109,7 @@ def compare_fitted(
     if needs_notes(before):
         return None
     fit_apart(before, Corpus((), corpus.rubrics))
+    failed: dict[str, FailedNote] = {}
     cases = {case: number for number, case in enumerate(sorted({n.case for n in judged.values()}))}
     parts = grouped_folds(
         {i: cases[note.case] for i, note in judged.items()},
@@ -111,6 +121,7 @@ def compare_fitted(
     def wrong(model: Matcher, notes: list[int], doing: Progress) -> int:
         test = own.select(notes=[corpus.notes[i].id for i in notes])
         read = predict_in_parts(model, test, note_seconds=note_seconds, progress=doing)
+        failed.update((one.note, one) for one in read.failed)
         _, more, less, _ = evaluate(test, read.corpus).presence.values.sum(axis=0).tolist()
         return int(more + less)
 
@@ -123,9 +134,11 @@ def compare_fitted(
             # What is kept to resume belongs to the fit to all notes.
             model.checkpoint = None  # type: ignore[attr-defined]
         learn = own.select(notes=[corpus.notes[i].id for i in part.learn])
-        fit_apart(model, learn, annotator=who, note_seconds=note_seconds, progress=doing)
+        left_out = fit_apart(model, learn, annotator=who, note_seconds=note_seconds, progress=doing)
+        failed.update((one.note, one) for one in left_out)
         fitted += wrong(model, part.held, doing)
-    return FitComparison(len(judged), len(own.rows), unfitted, fitted, folds)
+    named = tuple(failed[note.id] for note in corpus.notes if note.id in failed)
+    return FitComparison(len(judged), len(own.rows), unfitted, fitted, folds, named)
 
 
 def refuse_worse(comparison: FitComparison | None) -> None:

@@ -103,7 +103,10 @@ def test_every_verb_reports_the_note_and_does_the_rest(corpus: Corpus, tmp_path:
     for verb, options in verbs.items():
         done = RUN(main, [verb, notes, *options, "--json"])
         assert done.exit_code == 0, done.output
-        assert [one["note"] for one in json.loads(done.stdout)["failed"]] == [bad], verb
+        said = json.loads(done.stdout)
+        both = [said, said["comparison"]] if verb == "fit" else [said]
+        for one in both:
+            assert [failed["note"] for failed in one["failed"]] == [bad], verb
         assert bad in done.stderr and BAD not in done.stderr
     assert len(read_corpus(tmp_path / "found.jsonl").notes) == len(corpus.notes)
     done = RUN(main, ["score", notes, "--matcher", "lexicon", "--out", str(tmp_path / "run")])

@@ -81,7 +81,7 @@ def fit_command(
     not used for training. It does not save a model that decides more items wrongly.
     """
     from rubricate.learning import compare_fitted, refuse_worse
-    from rubricate.matchers import fit_apart
+    from rubricate.matchers import failures_in_words, fit_apart
     from rubricate.matchers.matcher import learning_annotator, needs_notes
     from rubricate.matchers.model_files import MODEL
     from rubricate.rubric import HUMAN
@@ -103,8 +103,11 @@ def fit_command(
             make, corpus, annotator=annotator, folds=folds, seed=seed,
             note_seconds=note_seconds, progress=progress,
         ) if folds else None  # fmt: skip
-        if not even_if_worse:
-            refuse_worse(comparison)
+    if comparison is not None and comparison.failed:
+        warn(failures_in_words(comparison.failed, "used in the comparison"))
+    if not even_if_worse:
+        refuse_worse(comparison)
+    with shown_progress() as progress:
         begun = time.monotonic()
         failed = fit_apart(
             matcher, corpus, annotator=annotator, note_seconds=note_seconds, progress=progress

@@ -476,6 +476,8 @@ def fit(
             seed=seed,
             progress=progress,
         )
+        if comparison is not None:
+            _warn_of(comparison.failed, "used in the comparison")
         if not even_if_worse:
             refuse_worse(comparison)
     failed = fit_apart(made, corpus, annotator=annotator, progress=progress)
