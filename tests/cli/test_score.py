@@ -304,13 +304,14 @@ def test_where_there_is_no_room_for_a_workbook_it_is_named(tmp_path: Path) -> No
     done = subprocess.run(["sh", "-c", shell, sys.executable], cwd=tmp_path, text=True,
                           capture_output=True, check=False)  # fmt: skip
     assert done.returncode == 1 and done.stderr.startswith("Error: out.xlsx cannot be written")
+    assert len(done.stderr.splitlines()) == 1, "nothing is said about a file left open"
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by the shell")
 @pytest.mark.parametrize(
     "command",
-    ["convert open-notes out --to parquet --where case=0", "fit open-notes --where case=0 --matcher lexicon --out out",
+    ["convert open-notes out --to parquet --where case=0", "fit open-notes --where case=0 --where split=test --matcher lexicon --folds 0 --out out",
      "convert open-notes out --to brat --where case=0"],
 )  # fmt: skip
 def test_where_there_is_no_room_the_output_is_named(command: str, tmp_path: Path) -> None:

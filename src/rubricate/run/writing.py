@@ -24,6 +24,7 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
 from rubricate.formats.encoding import Json, read_json
 from rubricate.formats.tables import TableWriter
+from rubricate.formats.workbook import OpenSheet, SheetColumn, Workbook
 from rubricate.run.reading import ITEMS, SCORES
 from rubricate.run.results import Correction, CountsRecord, NoteResult, RunCounts, kept_digits
 from rubricate.run.tables import (
@@ -35,7 +36,6 @@ from rubricate.run.tables import (
     RunColumn,
     cell_text,
 )
-from rubricate.run.workbook import OpenSheet, SheetColumn, Workbook
 from rubricate.spans import parse_spans, spans_text
 
 WORKBOOK = "scores.xlsx"

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from rubricate.columns import plain_name
 from rubricate.display import counted
-from rubricate.errors import Fault, InputError, MissingExtraError, shown
+from rubricate.errors import Fault, InputError, shown
 from rubricate.files import packaged_text
 from rubricate.formats.reading import Faults, read_whole
 from rubricate.formats.rubric.records import (
@@ -25,17 +24,18 @@ from rubricate.formats.rubric.records import (
     match_columns,
 )
 from rubricate.formats.tables import (
-    FORMULA,
     MOST_CHARACTERS,
     Odd,
     excel_text,
     find_csv_form,
     find_header,
+    guarded,
     plain_number,
     read_sheets,
     unguarded,
     write_table,
 )
+from rubricate.formats.workbook import SheetColumn, Workbook
 from rubricate.rubric import Rubric, parse_weight, split_points
 
 #: What stands before a sum: never a feature.
@@ -286,9 +286,6 @@ def _sums(points: Sequence[tuple[float, str]]) -> list[float]:
     return list(dict.fromkeys(sums))
 
 
-if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet
-
 _SHEET_NAME = re.compile(r"[^\[\]:*?/\\']{1,31}")
 
 
@@ -352,25 +349,30 @@ def write_excel_records(rubrics: Sequence[Rubric], path: Path) -> None:
 
     Every text is stored as text, also one that begins with ``=`` or ``-``.
     """
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtraError("Excel files") from None
     _need_short_texts(rubrics)
-    book = openpyxl.Workbook()
-    book.remove(book.worksheets[0])
     taken: set[str] = set()
-    for rubric in rubrics:
-        name = _sheet_name(rubric.case, taken)
-        sheet = book.create_sheet(name)
-        # The sheet's name is the case, unless Excel cannot hold it as it is.
-        skip = 1 if name == rubric.case else 0
-        titled = [rubric.title] if rubric.title else []
-        _write_row(sheet, 1, [*WRITTEN[skip:], *("title" for _ in titled)])
-        for i, feature in enumerate(rubric, start=2):
-            _write_row(sheet, i, [*feature_row(feature)[skip:], *titled])
-        sheet.freeze_panes = "A2"
-    book.save(path)
+    with Workbook(path) as book:
+        for rubric in rubrics:
+            name = _sheet_name(rubric.case, taken)
+            # The sheet's name is the case, unless Excel cannot hold it as it is.
+            skip = 1 if name == rubric.case else 0
+            titled = [rubric.title] if rubric.title else []
+            names = [*WRITTEN[skip:], *("title" for _ in titled)]
+            sheet = book.sheet(name, [SheetColumn(one, _WIDTHS.get(one, 12)) for one in names])
+            for feature in rubric:
+                row = [*map(_held, feature_row(feature)[skip:]), *titled]
+                sheet.add(row, [guarded(str(cell)) for cell in row])
+
+
+#: Characters of a long text that a column shows; other columns show twelve.
+_WIDTHS = {"text": 60, "note": 30, "title": 30}
+
+
+def _held(value: str | float) -> str | float:
+    """Return a number with more than the 15 digits that a workbook holds as text."""
+    if isinstance(value, str) or float(f"{value:.15g}") == value:
+        return value
+    return plain_number(value)
 
 
 def _need_short_texts(rubrics: Sequence[Rubric]) -> None:
@@ -382,25 +384,6 @@ def _need_short_texts(rubrics: Sequence[Rubric]) -> None:
         if max(len(excel_text(cell)) for cell in (feature.text, feature.note)) > MOST_CHARACTERS
     ]
     InputError.raise_any(faults)
-
-
-def _write_row(sheet: Worksheet, number: int, row: Sequence[Any]) -> None:
-    for i, value in enumerate(row, start=1):
-        if value == "":
-            continue
-        if isinstance(value, float) and float(f"{value:.15g}") != value:
-            # A number in a workbook has 15 digits; as text it keeps the rest.
-            value = plain_number(value)
-        cell = sheet.cell(number, i)
-        if isinstance(value, str):
-            cell.value = excel_text(value)
-            # openpyxl takes what begins with = for a formula, and #N/A for an error.
-            cell.data_type = "s"
-            if FORMULA.match(value):
-                # Without it, editing the cell would make a formula of the text.
-                cell.quotePrefix = True
-        else:
-            cell.value = int(value) if float(value).is_integer() else value
 
 
 def _sheet_name(case: str, taken: set[str]) -> str:

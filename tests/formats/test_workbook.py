@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rubricate.run import workbook
+from rubricate.formats import workbook
+from rubricate.formats.workbook import OpenSheet, SheetColumn, Workbook
 from rubricate.run.tables import Value, cell_text
-from rubricate.run.workbook import OpenSheet, SheetColumn, Workbook
 
 openpyxl = pytest.importorskip("openpyxl")
 

@@ -14,8 +14,9 @@ from typing import IO, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from rubricate.formats.tables import FORMULA, MOST_CHARACTERS, excel_text
-from rubricate.run.tables import Value
 
+#: What a cell holds.
+CellValue = str | float | bool | None
 #: Rows of a sheet that Excel holds.
 MOST_ROWS = 1_048_576
 _CUT = "… (cut)"
@@ -162,13 +163,14 @@ class OpenSheet:
         self._start()
 
     def _start(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        # A small sheet stays in memory: a workbook may have more sheets than files may be open.
+        self._file = tempfile.SpooledTemporaryFile(max_size=1 << 16)  # noqa: SIM115
         self._parts.append(self._file)
         self._stream = gzip.GzipFile(fileobj=self._file, mode="wb", compresslevel=1)
         self._stream.write(self._header)
         self._n_rows = 1
 
-    def add(self, values: Iterable[Value], texts: Iterable[str]) -> None:
+    def add(self, values: Iterable[CellValue], texts: Iterable[str]) -> None:
         """Add a row: values beside the texts they have in a CSV file."""
         cells = "".join(map(_cell, values, texts))
         self._stream.write(f"<row>{cells}</row>".encode())
@@ -198,7 +200,7 @@ class OpenSheet:
         self._end()
         for part in self._parts:
             part.seek(0)
-            with gzip.GzipFile(fileobj=part) as body:
+            with gzip.GzipFile(fileobj=part, mode="rb") as body:
                 yield body
             part.close()
 
@@ -221,7 +223,7 @@ def _relations(links: Iterable[tuple[str, str, str]]) -> str:
     return f'{_XML}<Relationships xmlns="{_PACKAGE}/relationships">{body}</Relationships>'
 
 
-def _cell(value: Value, text: str) -> str:
+def _cell(value: CellValue, text: str) -> str:
     if not text:
         return "<c/>"
     if isinstance(value, str):
