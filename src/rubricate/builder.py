@@ -238,7 +238,7 @@ class CorpusBuilder:
     def build(self) -> Corpus:
         """Return the corpus."""
         rubrics = tuple(
-            replace(rubric, features=tuple(self.features_of(case)))
+            replace(rubric, features=tuple(self._of_case.get(case, ())))
             for case, rubric in self._rubrics.items()
         )
         ordered = [feature.id for rubric in rubrics for feature in rubric.features]

@@ -98,7 +98,12 @@ class Rows:
         for name in self.__slots__:
             value = getattr(self, name)
             if isinstance(value, np.ndarray):
-                object.__setattr__(self, name, _read_only(value))
+                # Nobody can write to it, neither through itself nor through its base.
+                if isinstance(value.base, np.ndarray) and value.base.flags.writeable:
+                    value = value.copy()
+                if value.flags.writeable:
+                    value.setflags(write=False)
+                object.__setattr__(self, name, value)
             elif isinstance(value, Mapping):
                 object.__setattr__(self, name, MappingProxyType(dict(value)))
 
@@ -159,6 +164,12 @@ class Rows:
             new_annotation = np.empty_like(order)
             new_annotation[order] = np.arange(len(order))
             kept_details = {int(new_annotation[i]): d for i, d in details.items() if d != NO_DETAIL}
+        said = contradictions or {}
+        if not all(one.spans for one in said.values()):
+            raise ValueError("a contradiction needs a span: the words that say otherwise")
+        moved = {
+            int(new_row[i]): one._replace(spans=tuple(sorted(one.spans))) for i, one in said.items()
+        }
         return cls(
             note=note_[row_order],
             annotator=annotator_[row_order],
@@ -170,7 +181,7 @@ class Rows:
             probability=_column(probability, row_order),
             confidence=_column(confidence, order),
             details=dict(sorted(kept_details.items())),
-            contradictions=_moved(contradictions or {}, new_row),
+            contradictions=dict(sorted(moved.items())),
         )
 
     def __len__(self) -> int:
@@ -323,27 +334,6 @@ class Rows:
                 for i, one in part.contradictions.items()
             },
         )
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array that nobody can write to, neither through itself nor through its base."""
-    base = array.base
-    if isinstance(base, np.ndarray) and base.flags.writeable:
-        array = array.copy()
-    if array.flags.writeable:
-        array.setflags(write=False)
-    return array
-
-
-def _moved(contradictions: Mapping[int, Contradiction], new_row: I64) -> dict[int, Contradiction]:
-    """Return contradictions by their new rows, each with its spans in order."""
-    if not all(one.spans for one in contradictions.values()):
-        raise ValueError("a contradiction needs a span: the words that say otherwise")
-    moved = {
-        int(new_row[i]): one._replace(spans=tuple(sorted(one.spans)))
-        for i, one in contradictions.items()
-    }
-    return dict(sorted(moved.items()))
 
 
 def _annotation_order(

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from rubricate import load_corpus
 from rubricate.cli import VERBS, main
-from rubricate.cli.places import Output, Source, There
+from rubricate.cli.command import Output, Source, There
 from rubricate.formats import write_corpus
 
 #: Commands with everything they can read; OUT stands for the output.

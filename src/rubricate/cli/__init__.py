@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -12,9 +13,9 @@ from typing import Any, ClassVar
 import click
 from click.shell_completion import CompletionItem
 
-from rubricate.cli.command import VERBOSE, VerbSubgroup
-from rubricate.cli.configuration import load_configuration
-from rubricate.cli.failures import JSON_ASKED, Failure, WrongUsage, failure_of, no_colour
+from rubricate.cli.command import LEVELS, VerbSubgroup
+from rubricate.cli.configuration import read_configuration
+from rubricate.cli.failures import JSON_ASKED, Failure, WrongUsage, failure_of
 from rubricate.errors import RubricateError, did_you_mean, shown
 
 #: What a person wants to do → verb → (one-line help, module). Modules load when they run.
@@ -69,23 +70,16 @@ class VerbGroup(click.Group):
         return [verb for verbs in VERBS.values() for verb in verbs]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the verb's module and return its command."""
+        """Import the verb's module and return its command; the nearest is told for none."""
         for verbs in VERBS.values():
             if cmd_name in verbs:
                 module = importlib.import_module(verbs[cmd_name][1])
                 command: click.Command = getattr(module, f"{cmd_name}_command")
                 return command
-        return None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; one that is none is told the nearest."""
-        known = self.list_commands(ctx)
-        if args and not args[0].startswith("-") and args[0] not in known:
-            hint = did_you_mean(args[0], known, otherwise=". See: rubricate --help")
-            raise click.UsageError(f"no command {args[0]!r}{hint}", ctx)
-        return super().resolve_command(ctx, args)
+        if cmd_name.startswith("-"):  # an option that stands too late, which click explains
+            return None
+        hint = did_you_mean(cmd_name, self.list_commands(ctx), otherwise=". See: rubricate --help")
+        raise click.UsageError(f"no command {cmd_name!r}{hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs under what a person wants to do."""
@@ -116,7 +110,7 @@ class VerbGroup(click.Group):
         except click.UsageError as error:
             raise failure_of(error, as_json=as_json) from error
         ctx.meta[JSON_ASKED] = as_json
-        if no_colour():
+        if os.environ.get("NO_COLOR"):  # no-color.org
             ctx.color = False
         return ctx
 
@@ -143,7 +137,7 @@ class VerbGroup(click.Group):
 
     @staticmethod
     def _shows_traceback(ctx: click.Context) -> bool:
-        return bool(ctx.params.get("traceback") or ctx.meta.get(VERBOSE))
+        return bool(ctx.params.get("traceback") or ctx.meta.get(LEVELS["verbose"]))
 
 
 class PhaseGroup(VerbSubgroup):
@@ -176,7 +170,7 @@ def main(ctx: click.Context, traceback: bool) -> None:
     CORPUS is a file or folder in any format, or an embedded corpus: open-notes.
     rubricate.toml, or [tool.rubricate] in pyproject.toml, sets defaults of options.
     """
-    load_configuration(ctx, (verb for verbs in VERBS.values() for verb in verbs))
+    read_configuration(ctx, (verb for verbs in VERBS.values() for verb in verbs))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A letter that the terminal or file has no place for must not end the command.

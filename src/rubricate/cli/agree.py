@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Source, verb
 from rubricate.cli.measuring import (
     cluster_option,
     matching_options,
@@ -27,7 +27,6 @@ from rubricate.cli.options import (
     report_option,
 )
 from rubricate.cli.output import Answer, print_table, warn
-from rubricate.cli.places import Source
 from rubricate.display import counted, shown_number
 from rubricate.progress import shown_progress
 

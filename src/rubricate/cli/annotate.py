@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Source, command_inputs, verb
 from rubricate.cli.match import find_matcher
 from rubricate.cli.options import (
     from_option,
@@ -24,7 +24,6 @@ from rubricate.cli.options import (
     swapped_told,
 )
 from rubricate.cli.output import Answer, answering, in_words, tell_failed
-from rubricate.cli.places import Source, command_inputs
 from rubricate.display import counted
 from rubricate.outputs import check_output
 from rubricate.progress import shown_progress

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Output, Source, command_inputs, verb
 from rubricate.cli.options import (
     from_option,
     open_corpus,
@@ -16,7 +16,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_losses, print_table
-from rubricate.cli.places import Output, Source, command_inputs
 from rubricate.display import counted
 from rubricate.progress import Progress, shown_progress
 from rubricate.spans import fragments_text

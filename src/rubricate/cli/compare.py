@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.command import Option, verb
+from rubricate.cli.command import Option, Output, Source, verb
 from rubricate.cli.measuring import cluster_option, measuring_options, shown
 from rubricate.cli.options import (
     check_report,
@@ -20,7 +20,6 @@ from rubricate.cli.options import (
     report_option,
 )
 from rubricate.cli.output import Answer, print_first, print_table, warn
-from rubricate.cli.places import Output, Source
 from rubricate.display import DASH, shown_number
 from rubricate.progress import shown_progress
 

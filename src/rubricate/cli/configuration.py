@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -27,24 +27,17 @@ COMMAND_LINE_ONLY = frozenset({
 })  # fmt: skip
 
 
-class Configuration(NamedTuple):
-    """The tables of a configuration file."""
-
-    path: Path
-    tables: Mapping[str, Any]
-
-
-def read_configuration(verbs: Iterable[str]) -> Configuration | None:
-    """Return the configuration of the current folder; None if there is none.
+def read_configuration(ctx: click.Context, verbs: Iterable[str]) -> None:
+    """Give the defaults in the configuration of the current folder to the commands of a context.
 
     ArgumentError for a file that is no TOML, and for a table that no verb is called by.
     """
     try:
         path = OWN if OWN.is_file() else SHARED
         if not path.is_file() or (path == SHARED and _TABLE not in path.read_bytes()):
-            return None
+            return
     except OSError:  # a current folder that may not be read has no configuration
-        return None
+        return
     from rubricate.formats.rubric.trees import read_toml
 
     try:
@@ -64,7 +57,8 @@ def read_configuration(verbs: Iterable[str]) -> Configuration | None:
         elif not isinstance(table, dict):
             faults.append(Fault(f"{name}: must be a table, [{name}]", path))
     ArgumentError.raise_any(faults)
-    return Configuration(path, tables)
+    ctx.meta[__name__] = path
+    ctx.default_map = dict(tables)
 
 
 def configuration_path(ctx: click.Context) -> Path | None:
@@ -86,11 +80,10 @@ def check_tables(ctx: click.Context, commands: Iterable[str]) -> None:
             raise click.UsageError(f"{_place(ctx)}: no command {name!r}{hint}")
 
 
-def option_defaults(command: click.Command, ctx: click.Context) -> dict[str, Any] | None:
+def option_defaults(
+    command: click.Command, ctx: click.Context, own: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the defaults of a command's options by parameter; UsageError for unknown options."""
-    own = ctx.default_map
-    if not own:
-        return None
     where = _place(ctx)
     options = {
         name.lstrip("-"): option
@@ -126,11 +119,3 @@ def _checked(value: Any, option: click.Option, where: str) -> Any:
     if isinstance(value, bool | list):
         raise click.UsageError(f"{where}: need one text or number")
     return value if isinstance(value, int | float) else str(value)
-
-
-def load_configuration(ctx: click.Context, verbs: Iterable[str]) -> None:
-    """Give the defaults of the configuration file to the commands below a context."""
-    found = read_configuration(verbs)
-    if found is not None:
-        ctx.meta[__name__] = found.path
-        ctx.default_map = dict(found.tables)

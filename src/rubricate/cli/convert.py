@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Output, Source, command_inputs, verb
 from rubricate.cli.options import (
     from_option,
     keep_annotators,
@@ -20,7 +20,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, inform, written
-from rubricate.cli.places import Output, Source, command_inputs
 from rubricate.outputs import check_output, refuse_inputs
 
 if TYPE_CHECKING:

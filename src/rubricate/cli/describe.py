@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Source, verb
 from rubricate.cli.options import (
     from_option,
     keep_asked_cases,
@@ -16,7 +16,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_first, print_table
-from rubricate.cli.places import Source
 
 if TYPE_CHECKING:
     from rubricate.formats.options import ReadOptions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import Option, verb
+from rubricate.cli.command import Option, Source, verb
 from rubricate.cli.measuring import (
     cluster_option,
     matching_options,
@@ -21,7 +21,6 @@ from rubricate.cli.measuring import (
 )
 from rubricate.cli.options import Choice, check_report, input_hashes, open_corpus, report_option
 from rubricate.cli.output import Answer, print_table, warn
-from rubricate.cli.places import Source
 from rubricate.display import counted, shown_number, shown_p
 from rubricate.progress import shown_progress
 

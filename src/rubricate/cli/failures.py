@@ -32,11 +32,6 @@ def in_flags(setting: Setting) -> str:
     return flag if setting.value in ("", True) else f"{flag} {setting.value}"
 
 
-def no_colour() -> bool:
-    """Tell whether the environment asks for output without colour (no-color.org)."""
-    return bool(os.environ.get("NO_COLOR"))
-
-
 class Failure(click.ClickException):
     """An error that ends the command."""
 
@@ -58,7 +53,7 @@ class Failure(click.ClickException):
         head = click.style("Error:", fg="red", bold=True)
         click.echo(
             f"{head} {self.format_message()}", file=file, err=True,
-            color=False if no_colour() else None,
+            color=False if os.environ.get("NO_COLOR") else None,  # no-color.org
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:

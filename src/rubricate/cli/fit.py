@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Source, verb
 from rubricate.cli.options import (
     ModelName,
     check_report,
@@ -29,7 +29,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, in_words, tell_failed, warn
-from rubricate.cli.places import Source
 from rubricate.display import counted
 from rubricate.errors import InputError
 from rubricate.outputs import check_output

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import VerbSubgroup
+from rubricate.cli.command import There, VerbSubgroup
 from rubricate.cli.options import out_option, overwrite_option
 from rubricate.cli.output import Answer, answering, in_words, inform, print_table
-from rubricate.cli.places import There
 
 if TYPE_CHECKING:
     from rubricate.lexicon.groups import Lexicon

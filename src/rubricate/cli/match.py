@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Source, verb
 from rubricate.cli.options import (
     features_per_pass_option,
     from_option,
@@ -26,7 +26,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, tell_failed, warn, written
-from rubricate.cli.places import Source
 from rubricate.outputs import check_output
 from rubricate.progress import shown_progress
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from rubricate.cli.command import Option
+from rubricate.cli.command import Option, Output, Source, There, command_inputs
 from rubricate.cli.failures import in_flags
 from rubricate.cli.output import inform
-from rubricate.cli.places import Output, Source, There, command_inputs
 from rubricate.errors import RubricateError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:

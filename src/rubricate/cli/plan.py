@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rubricate.cli.command import VerbCommand
+from rubricate.cli.command import Output, Source, VerbCommand
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, open_corpus, overwrite_option
 from rubricate.cli.output import Answer, answering, inform, print_table, warn
-from rubricate.cli.places import Output, Source
 from rubricate.cli.plan_methods import (
     KINDS,
     METHOD_OPTIONS,

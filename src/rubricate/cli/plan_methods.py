@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from rubricate.cli.command import Option
+from rubricate.cli.command import Option, Source
 from rubricate.cli.options import open_corpus
 from rubricate.cli.output import Answer, in_words
-from rubricate.cli.places import Source
 from rubricate.errors import ArgumentError, Fault, InputError
 
 #: What was asked for, by the names of the options.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from rubricate.cli.command import Option, verb
+from rubricate.cli.command import Option, Source, verb
 from rubricate.cli.options import (
     Choice,
     from_option,
@@ -20,7 +20,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, answering, print_table
-from rubricate.cli.places import Source
 from rubricate.display import counted
 from rubricate.outputs import check_output
 from rubricate.progress import shown_progress

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb, warn_renamed
+from rubricate.cli.command import Output, Source, verb, warn_renamed
 from rubricate.cli.options import open_corpus, open_rubric, overwrite_option, split_option
 from rubricate.cli.output import Answer, answering, print_table
-from rubricate.cli.places import Output, Source
 from rubricate.display import counted
 from rubricate.errors import InputError, UnknownNameError
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import VerbSubgroup
+from rubricate.cli.command import Output, There, VerbSubgroup
 from rubricate.cli.output import Answer, answering, print_table
-from rubricate.cli.places import Output, There
 
 if TYPE_CHECKING:
     from rubricate.effects.decisions import NamedSet

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.command import Option, verb
+from rubricate.cli.command import Option, Output, Source, There, verb
 from rubricate.cli.options import (
     accept_log_option,
     features_per_pass_option,
@@ -28,7 +28,6 @@ from rubricate.cli.options import (
     swapped_told,
 )
 from rubricate.cli.output import Answer, answering, print_table, warn
-from rubricate.cli.places import Output, Source, There
 from rubricate.display import counted
 from rubricate.errors import RubricateError
 from rubricate.progress import shown_progress

@@ -12,9 +12,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from rubricate.cli.command import VerbSubgroup
+from rubricate.cli.command import Output, There, VerbSubgroup
 from rubricate.cli.output import Answer, answering, in_words, json_option, print_json
-from rubricate.cli.places import Output, There
 from rubricate.errors import ArgumentError, MissingExtraError
 from rubricate.files import missing_path
 

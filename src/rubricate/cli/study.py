@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubricate.cli import PhaseGroup
+from rubricate.cli.command import Source
 from rubricate.cli.measuring import TableName
 from rubricate.cli.options import F, confidence_option, overwrite_option, rubric_option
 from rubricate.cli.output import Answer, answering, in_words, inform, print_table, warn
-from rubricate.cli.places import Source
 from rubricate.display import counted
 from rubricate.progress import shown_progress
 

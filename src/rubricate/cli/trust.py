@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from rubricate.cli.command import VerbSubgroup
+from rubricate.cli.command import Output, Source, There, VerbSubgroup
 from rubricate.cli.measuring import resampled
 from rubricate.cli.options import (
     F,
@@ -28,7 +28,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, Told, answering, told_in_tables
-from rubricate.cli.places import Output, Source, There
 from rubricate.cli.trust_files import (
     RUN_FOLDER,
     accept_edited_option,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import verb
+from rubricate.cli.command import Output, Source, There, verb
 from rubricate.cli.options import (
     accept_log_option,
     check_report,
@@ -18,7 +18,6 @@ from rubricate.cli.options import (
     split_option,
 )
 from rubricate.cli.output import Answer, Told, answering, told_in_tables, warn
-from rubricate.cli.places import Output, Source, There
 from rubricate.display import DASH, counted
 from rubricate.progress import shown_progress
 

@@ -6,7 +6,7 @@ units than code points are converted here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -250,7 +250,7 @@ def _refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
             ("id", (note.id,)),
             ("case", (note.case,)),
             ("text", (note.text,)),
-            ("metadata", _texts(note.metadata)),
+            ("metadata", (*note.metadata, *note.metadata.values())),
         )
         if any(map(has_lone_surrogate, texts))
     ]
@@ -279,16 +279,10 @@ def _refuse_lone_surrogates(corpus: Corpus, path: Path | None = None) -> None:
     found += [
         Fault(f"{name} {shown(id_)} {what}", path)
         for name, id_, texts, metadata in head
-        if any(map(has_lone_surrogate, (id_, *texts, *_texts(metadata))))
+        if any(map(has_lone_surrogate, (id_, *texts, *metadata, *metadata.values())))
     ]
     if found:
         raise InputError(found)
-
-
-def _texts(metadata: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names and the texts of metadata."""
-    yield from metadata
-    yield from (value for value in metadata.values() if isinstance(value, str))
 
 
 def stored_tokens(path: str | Path) -> dict[str, list[tuple[int, int]]]:

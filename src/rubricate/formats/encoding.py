@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def parse_json(text: str, limits: ReadLimits = USUAL_LIMITS, *, halves: bool = F
         raise
     except ValueError:
         raise json.JSONDecodeError("a number that is too long", text, 0) from None
-    place = None if halves else _half_pair(text)
+    place = _half_pair(text) if not halves and _HALF.search(text) else None
     if place is not None:
         raise json.JSONDecodeError("half a surrogate pair", text, place)
     return value
@@ -97,8 +97,6 @@ def _whole_number(digits: str) -> int:
 
 def _half_pair(text: str) -> int | None:
     """Return the place in a sound JSON text where an escape makes half a surrogate pair."""
-    if not _HALF.search(text):
-        return None
     high, end = None, -1
     for match in _ESCAPE.finditer(text):
         code = int(match[1] or "0", 16)
@@ -214,33 +212,6 @@ def _by_line(source: str) -> bool:
         return False
 
 
-_FEATURE_DEFAULTS = {"weight": 1.0, "kind": "", "group": "", "note": ""}
-
-
-def feature_to_json(feature: Feature) -> Json:
-    """Return the feature as JSON, defaults left out."""
-    more = {
-        k: getattr(feature, k) for k, v in _FEATURE_DEFAULTS.items() if getattr(feature, k) != v
-    }
-    return {"id": feature.id, "text": feature.text, **more}
-
-
-def feature_from_json(value: Mapping[str, Any], case: str) -> Feature:
-    """Inverse of `feature_to_json`; a weight that is no finite number is a ValueError."""
-    weight = value.get("weight", 1.0)
-    if not is_real(weight):
-        raise ValueError(f"the weight of feature {shown(str(value['id']))} must be a finite number")
-    return Feature(
-        str(value["id"]),
-        case,
-        str(value["text"]),
-        weight=float(weight),
-        kind=str(value.get("kind", "")),
-        group=str(value.get("group", "")),
-        note=str(value.get("note", "")),
-    )
-
-
 def contradiction_to_json(said: Contradiction) -> Json:
     """Return a contradiction of a feature as JSON, without its unknown values."""
     more = {"probability": said.probability, "reason": said.reason}
@@ -295,36 +266,39 @@ def given(**values: Any) -> Json:
     return {name: value for name, value in values.items() if value}
 
 
+_FEATURE_DEFAULTS = {"weight": 1.0, "kind": "", "group": "", "note": ""}
+
+
 def rubric_to_json(rubric: Rubric) -> Json:
-    """Return the rubric as JSON."""
-    features = [feature_to_json(feature) for feature in rubric.features]
+    """Return the rubric as JSON, with what its features have beside the defaults."""
+    features = [
+        {"id": one.id, "text": one.text}
+        | {k: getattr(one, k) for k, v in _FEATURE_DEFAULTS.items() if getattr(one, k) != v}
+        for one in rubric.features
+    ]
     more = given(title=rubric.title, metadata=dict(rubric.metadata), by_use=rubric.by_use)
     return {"case": rubric.case, "features": features, **more}
 
 
 def rubric_from_json(value: Mapping[str, Any]) -> Rubric:
-    """Inverse of `rubric_to_json`."""
+    """Inverse of `rubric_to_json`; a weight that is no finite number is a ValueError."""
     case = str(value["case"])
+    features = []
+    for one in value["features"]:
+        weight = one.get("weight", 1.0)
+        if not is_real(weight):
+            name = shown(str(one["id"]))
+            raise ValueError(f"the weight of feature {name} must be a finite number")
+        more = {name: str(one.get(name, "")) for name in ("kind", "group", "note")}
+        features.append(
+            Feature(str(one["id"]), case, str(one["text"]), weight=float(weight), **more)
+        )
     return Rubric(
         case,
-        tuple(feature_from_json(f, case) for f in value["features"]),
+        tuple(features),
         title=str(value.get("title", "")),
         metadata=metadata_from_json(value.get("metadata")),
         by_use=value.get("by_use") is True,
-    )
-
-
-def annotator_to_json(annotator: Annotator) -> Json:
-    """Return the annotator as JSON."""
-    return {"id": annotator.id} | given(group=annotator.group, metadata=dict(annotator.metadata))
-
-
-def annotator_from_json(value: Mapping[str, Any]) -> Annotator:
-    """Inverse of `annotator_to_json`."""
-    return Annotator(
-        str(value["id"]),
-        group=str(value.get("group", "")),
-        metadata=metadata_from_json(value.get("metadata")),
     )
 
 
@@ -363,7 +337,10 @@ def head_to_json(corpus: Corpus) -> Json:
     """Return everything of a corpus but its notes and rows."""
     return {
         "rubrics": [rubric_to_json(r) for r in corpus.rubrics],
-        "annotators": [annotator_to_json(a) for a in corpus.annotators],
+        "annotators": [
+            {"id": a.id, **given(group=a.group, metadata=dict(a.metadata))}
+            for a in corpus.annotators
+        ],
         **given(scores=[asdict(s) for s in corpus.scores], metadata=dict(corpus.metadata)),
     }
 
@@ -378,29 +355,33 @@ def head_from_json(value: Mapping[str, Any]) -> Head:
     try:
         head = Head(
             rubrics=tuple(rubric_from_json(r) for r in value["rubrics"]),
-            annotators=tuple(annotator_from_json(a) for a in value["annotators"]),
+            annotators=tuple(
+                Annotator(
+                    str(a["id"]), str(a.get("group", "")), metadata_from_json(a.get("metadata"))
+                )
+                for a in value["annotators"]
+            ),
             scores=tuple(_score_from_json(s) for s in value.get("scores", ())),
             metadata=metadata_from_json(value.get("metadata")),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(json_reason(error)) from error
-    _need_unique("case", (rubric.case for rubric in head.rubrics))
-    _need_unique("feature", (f.id for rubric in head.rubrics for f in rubric.features))
-    _need_unique("annotator", (annotator.id for annotator in head.annotators))
+    for kind, ids in (
+        ("case", [rubric.case for rubric in head.rubrics]),
+        ("feature", [f.id for rubric in head.rubrics for f in rubric.features]),
+        ("annotator", [annotator.id for annotator in head.annotators]),
+    ):
+        seen: set[str] = set()
+        for id_ in ids:
+            if id_ in seen:
+                raise ValueError(f"{kind} {shown(id_)} occurs twice")
+            seen.add(id_)
     return head
 
 
 def json_reason(error: Exception) -> str:
     """Return the fault of a JSON value whose reading raised this error."""
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)
-
-
-def _need_unique(kind: str, ids: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for id_ in ids:
-        if id_ in seen:
-            raise ValueError(f"{kind} {shown(id_)} occurs twice")
-        seen.add(id_)
 
 
 def _score_from_json(value: Mapping[str, Any]) -> Score:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,7 +28,7 @@ from rubricate.formats.format import HOLDABLE, Format, NoteStream, Unreadable
 from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
 from rubricate.formats.reading import Faults, first_bytes, no_json, read_text
 from rubricate.progress import Progress, silent, watched
-from rubricate.rows import Contradiction
+from rubricate.rows import NO_DETAIL, Contradiction
 
 VERSION = 1
 #: A line longer than this is not streamed as a note: no note is, and it would fill the memory.
@@ -124,86 +124,83 @@ class _ShapeError(ValueError):
     """A value of the wrong shape, in words that may be shown."""
 
 
-def _need(is_so: bool, what: str) -> None:
-    if not is_so:
-        raise _ShapeError(what)
-
-
 def _read_note(builder: CorpusBuilder, value: Mapping[str, Any], line: int, faults: Faults) -> None:
     note_id, text = str(value["note"]), value["text"]
-    _need(isinstance(text, str), "'text' must be a text")
-    _need(note_id not in builder.notes, f"note {shown(note_id)} was already given")
+    if not isinstance(text, str):
+        raise _ShapeError("'text' must be a text")
+    if note_id in builder.notes:
+        raise _ShapeError(f"note {shown(note_id)} was already given")
     try:
         metadata = metadata_from_json(value.get("metadata"))
     except TypeError as error:
         raise _ShapeError(str(error)) from error
-    builder.add_note(Note(note_id, str(value["case"]), text, metadata))
-
-    def check(spans: Sequence[tuple[int, int]]) -> None:
-        for start, end in spans:
-            faults.check_span(start, end, len(text), note_id, line)
-
+    note = Note(note_id, str(value["case"]), text, metadata)
+    builder.add_note(note)
     judged = value.get("annotations", {})
-    _need(isinstance(judged, dict), "'annotations' must map annotators to features")
+    if not isinstance(judged, dict):
+        raise _ShapeError("'annotations' must map annotators to features")
     for annotator, features in judged.items():
-        _need(isinstance(features, dict), "'annotations' must map features to lists")
+        if not isinstance(features, dict):
+            raise _ShapeError("'annotations' must map features to lists")
         for feature, found in features.items():
             if builder.has_feature(feature):
-                _read_row(builder, (annotator, note_id, feature), found, check)
+                _read_row(builder, (annotator, feature), note, found, line, faults)
             else:
                 faults.add(f"feature {shown(feature)} is in no rubric of the head", line=line)
 
 
 def _read_row(
-    builder: CorpusBuilder,
-    row: tuple[str, str, str],
-    found: Any,
-    check: Callable[[Sequence[tuple[int, int]]], None],
-) -> None:
+    builder: CorpusBuilder, who_what: tuple[str, str], note: Note, found: Any, line: int,
+    faults: Faults,
+) -> None:  # fmt: skip
     """Add what an annotator says of a feature: a list, or an object that says more of the row."""
+    row = (who_what[0], note.id, who_what[1])
     more: Mapping[str, Any] = found if isinstance(found, dict) else {}
     items = found["annotations"] if isinstance(found, dict) else found
-    _need(isinstance(items, list), f"feature {shown(row[2])} needs a list of annotations")
-    builder.judge(*row, probability=_probability(more))
+    if not isinstance(items, list):
+        raise _ShapeError(f"feature {shown(row[2])} needs a list of annotations")
+    builder.judge(*row, probability=_number(more, "probability", most=1))
     said = more.get("contradicted")
     if said is not None:
-        _need(isinstance(said, dict), "'contradicted' must have spans, and may have a reason")
-        spans, probability = _spans(said["spans"]), _probability(said)
-        check(spans)
+        if not isinstance(said, dict):
+            raise _ShapeError("'contradicted' must have spans, and may have a reason")
+        spans = _spans(said["spans"], note, line, faults)
+        probability = _number(said, "probability", most=1)
         reason = str(said.get("reason", ""))
         builder.contradict(*row, Contradiction(tuple(spans), probability, reason))
     for item in items:
         more = item if isinstance(item, dict) else {}
-        spans = _spans(more["spans"] if more else item)
+        spans = _spans(more["spans"] if more else item, note, line, faults)
         confidence = _number(more, "confidence")
-        check(spans)
         try:
-            detail = detail_from_json(more)
+            detail = detail_from_json(more) if more else NO_DETAIL
         except ValueError as error:
             raise _ShapeError(str(error)) from None
         builder.annotate(*row, spans, confidence=confidence, detail=detail)
 
 
-def _number(value: Mapping[str, Any], name: str) -> float | None:
+def _number(value: Mapping[str, Any], name: str, *, most: float | None = None) -> float | None:
+    """Return a number that may be absent, and with ``most`` goes from 0 to there."""
     number = value.get(name)
-    is_number = isinstance(number, int | float) and not isinstance(number, bool)
-    _need(number is None or is_number, f"{name!r} must be a number")
+    if number is None:
+        return None
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        raise _ShapeError(f"{name!r} must be a number")
+    if most is not None and not 0 <= number <= most:
+        raise _ShapeError(f"{name!r} goes from 0 to {most}")
     return number
 
 
-def _probability(value: Mapping[str, Any]) -> float | None:
-    number = _number(value, "probability")
-    _need(number is None or 0 <= number <= 1, "'probability' goes from 0 to 1")
-    return number
-
-
-def _spans(value: Any) -> list[tuple[int, int]]:
-    is_list = isinstance(value, list) and len(value) > 0
-    _need(is_list, "an annotation needs a list of one or more spans")
+def _spans(value: Any, note: Note, line: int, faults: Faults) -> list[tuple[int, int]]:
+    """Return the spans of an annotation; one that is not inside its note is a fault."""
+    if not isinstance(value, list) or not value:
+        raise _ShapeError("an annotation needs a list of one or more spans")
     for span in value:
-        is_pair = isinstance(span, list) and len(span) == 2 and {type(x) for x in span} == {int}
-        _need(is_pair, "a span needs two whole numbers, [start, end]")
-        _need(max(abs(x) for x in span) <= LARGEST, f"offsets go up to {LARGEST}")
+        if not (isinstance(span, list) and len(span) == 2 and {type(x) for x in span} == {int}):
+            raise _ShapeError("a span needs two whole numbers, [start, end]")
+        if max(abs(x) for x in span) > LARGEST:
+            raise _ShapeError(f"offsets go up to {LARGEST}")
+        faults.check_span(span[0], span[1], len(note.text), note.id, line)
     return [(start, end) for start, end in value]
 
 

@@ -190,13 +190,13 @@ def read_text(path: Path, limits: ReadLimits = USUAL_LIMITS) -> str:
     return text.removeprefix("\ufeff")
 
 
-def has_lone_surrogate(text: str) -> bool:
-    r"""Tell whether the text holds half a surrogate pair, which no UTF-8 file can hold.
+def has_lone_surrogate(text: object) -> bool:
+    r"""Tell whether a value is a text with half a surrogate pair, which no UTF-8 file can hold.
 
     >>> has_lone_surrogate("a\ud83d"), has_lone_surrogate("😀")
     (True, False)
     """
-    if text.isascii():
+    if not isinstance(text, str) or text.isascii():
         return False
     try:
         text.encode("utf-8")
