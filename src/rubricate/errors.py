@@ -17,6 +17,7 @@ do. They never hold note text: note ids and offsets identify the place.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,6 +210,61 @@ def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = ".") -> st
     """
     near = nearest(name, known)
     return f"; did you mean {near!r}?" if near else otherwise
+
+
+def inside_unit(name: str, value: float) -> list[Fault]:
+    """Return a fault unless `value` lies strictly between 0 and 1.
+
+    >>> [str(fault) for fault in inside_unit("precision", 1.0)]
+    ['precision is 1.0: it must lie strictly between 0 and 1']
+    """
+    if math.isfinite(value) and 0.0 < value < 1.0:
+        return []
+    return [Fault(f"{name} is {value}: it must lie strictly between 0 and 1")]
+
+
+def shares(**values: float) -> list[Fault]:
+    """Return a fault for each value that does not lie strictly between 0 and 1.
+
+    >>> [str(fault) for fault in shares(recall=0.8, half_width=0)]
+    ['half-width is 0: it must lie strictly between 0 and 1']
+    """
+    named = ((name.replace("_", "-"), value) for name, value in values.items())
+    return [fault for name, value in named for fault in inside_unit(name, value)]
+
+
+def at_least(name: str, value: float, least: float) -> list[Fault]:
+    """Return a fault unless `value` is finite and at least `least`.
+
+    >>> [str(fault) for fault in at_least("sites", 0, 1)]
+    ['sites is 0: it must be at least 1']
+    """
+    if isinstance(value, int) and value >= 2**63:  # no array holds it
+        return [Fault(f"{name} is too large")]
+    if math.isfinite(value) and value >= least:
+        return []
+    return [Fault(f"{name} is {value}: it must be at least {least}")]
+
+
+def one_of(name: str, value: str, allowed: Sequence[str]) -> list[Fault]:
+    """Return a fault unless `value` is one of `allowed`.
+
+    >>> [str(fault) for fault in one_of("interval", "wald", ["wilson"])]
+    ["interval is 'wald'. It must be one of wilson"]
+    """
+    if value in allowed:
+        return []
+    hint = did_you_mean(value, allowed)
+    return [Fault(f"{name} is {value!r}{hint} It must be one of {', '.join(allowed)}")]
+
+
+def raise_if_any(faults: Sequence[Fault]) -> None:
+    """Raise one error with every fault, if there is any: an `ArgumentError` if none is a file's.
+
+    >>> raise_if_any([])
+    """
+    if faults:
+        raise (InputError if any(fault.path for fault in faults) else ArgumentError)(faults)
 
 
 class UnknownNameError(RubricateError, LookupError):

@@ -7,9 +7,8 @@ import pytest
 from difference_coverage import SETTINGS, difference, rates, study
 
 from rubricate.stats import Discordance, Resampling, compare_paired, margin_test
-from rubricate.stats.bootstrap import bootstrap_interval
 from rubricate.stats.discordance import limit_by_discordance
-from rubricate.stats.resampling import f1, precision_recall_f1
+from rubricate.stats.resampling import bootstrap_interval, f1, precision_recall_f1
 
 
 def test_the_same_errors_in_three_notes_show_nothing() -> None:

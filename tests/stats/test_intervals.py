@@ -31,7 +31,7 @@ from rubricate.stats import (
     summarise_clusters,
     true_f1_limits,
 )
-from rubricate.stats import limits as limits_module
+from rubricate.stats import intervals as limits_module
 
 counts = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])

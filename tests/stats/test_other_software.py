@@ -45,7 +45,7 @@ from rubricate.stats import (
     random_effects,
     score_agreement,
 )
-from rubricate.stats.bootstrap import quantile_each
+from rubricate.stats.resampling import quantile_each
 from rubricate.trust.item_bias import _mantel_haenszel
 
 # Shrout & Fleiss (1979), Table 2: six targets, four judges.

@@ -31,15 +31,17 @@ from rubricate.stats import (
     resample_sums,
     summarise,
 )
-from rubricate.stats.bootstrap import (
+from rubricate.stats.curves import PRIOR
+from rubricate.stats.resampling import (
     FEW,
     ITEM_CORRELATION,
     apply,
+    f1,
     half_width_in_sds,
+    precision,
     quantile_each,
+    recall,
 )
-from rubricate.stats.curves import PRIOR
-from rubricate.stats.resampling import f1, precision, recall
 
 #: Where a sample keeps each note's probability of having been drawn.
 INCLUSION = "inclusion_probability"

@@ -32,7 +32,7 @@ from rubricate.stats import (
     ratio,
     summarise,
 )
-from rubricate.stats.bootstrap import effective_number
+from rubricate.stats.resampling import effective_number
 
 #: What values are grouped by, as JSON calls it.
 Groups = Literal["cases", "features"]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
-from rubricate.errors import Advice, InputError, Setting
+from rubricate.errors import Advice, InputError, Setting, inside_unit, one_of, raise_if_any
 from rubricate.evaluation.pairing import pair_rows
 from rubricate.progress import Progress, silent, watched
 from rubricate.scoring.policy import (
@@ -32,7 +32,6 @@ from rubricate.scoring.risk_bounds import (
     ranks_in_notes,
     upper_limits,
 )
-from rubricate.stats.limits import inside_unit, one_of, raise_if_any
 
 #: Thresholds tried, at most.
 _MOST_THRESHOLDS = 60

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64, I64, Bools
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, at_least, inside_unit, one_of, raise_if_any
 from rubricate.evaluation.pairing import Pairing
 from rubricate.run.results import certainty, kept_digits
-from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats.sizes import smallest_size
 
 #: The boldest bet, as a share of the one that could lose everything.

@@ -6,14 +6,6 @@ from rubricate.stats.agreement_sizes import (
     icc_test_size,
     kappa_size,
 )
-from rubricate.stats.bootstrap import (
-    Bootstrapped,
-    Support,
-    bootstrap_interval,
-    effective_items,
-    limit_by_items,
-    summarise,
-)
 from rubricate.stats.comparison import (
     Comparison,
     MarginTest,
@@ -33,8 +25,10 @@ from rubricate.stats.curves import (
 )
 from rubricate.stats.discordance import Discordance
 from rubricate.stats.intervals import (
+    METHODS,
     Estimate,
     EstimateJson,
+    Method,
     cluster_interval,
     defined,
     f1_corner_interval,
@@ -46,14 +40,12 @@ from rubricate.stats.intervals import (
     summarise_clusters,
     true_f1_limits,
 )
-from rubricate.stats.limits import METHODS, Method
 from rubricate.stats.more_sizes import (
     auc_size,
     non_inferiority_independent_size,
     non_inferiority_size,
     plan_sequential,
 )
-from rubricate.stats.nested import Layout, Levels, bootstrap_levels
 from rubricate.stats.planning import (
     PilotPlan,
     estimate_frequency,
@@ -66,15 +58,24 @@ from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
     POPULATIONS,
     BootstrapMethod,
+    Bootstrapped,
+    Layout,
+    Levels,
     Population,
     Resampling,
     Statistic,
+    Support,
+    bootstrap_interval,
+    bootstrap_levels,
     degrees_of_freedom,
+    effective_items,
     join_strata,
+    limit_by_items,
     precision_recall_f1,
     ratio,
     resample_sums,
     sum_clusters,
+    summarise,
 )
 from rubricate.stats.scores import (
     LimitsOfAgreement,

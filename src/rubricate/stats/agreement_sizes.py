@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault
-from rubricate.stats.bootstrap import half_width_in_sds
-from rubricate.stats.limits import at_least, raise_if_any, shares
+from rubricate.errors import Fault, at_least, raise_if_any, shares
 from rubricate.stats.planning import likely_counts
-from rubricate.stats.resampling import ratio
+from rubricate.stats.resampling import half_width_in_sds, ratio
 from rubricate.stats.sizes import doubled, smallest_size
 
 _MOST = 10_000_000

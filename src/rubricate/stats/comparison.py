@@ -11,12 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
-from rubricate.errors import ArgumentError, Fault
-from rubricate.stats.bootstrap import Bootstrapped, apply, bootstrap_interval
+from rubricate.errors import ArgumentError, Fault, at_least, one_of, raise_if_any
 from rubricate.stats.discordance import Discordance, limit_by_discordance
 from rubricate.stats.intervals import Estimate, defined
-from rubricate.stats.limits import at_least, one_of, raise_if_any
-from rubricate.stats.resampling import Resampling, Statistic, as_counts, resample_sums
+from rubricate.stats.resampling import (
+    Bootstrapped,
+    Resampling,
+    Statistic,
+    apply,
+    as_counts,
+    bootstrap_interval,
+    resample_sums,
+)
 
 #: Coin flips held at a time.
 _CHUNK = 4_000_000

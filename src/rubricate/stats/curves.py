@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.stats.limits import at_least, design_faults, raise_if_any
+from rubricate.errors import at_least, raise_if_any
 from rubricate.stats.planning import (
     STUDY_INTERVAL,
     Chances,
@@ -20,7 +20,7 @@ from rubricate.stats.planning import (
     plan_of_size,
     width_chances,
 )
-from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
+from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target, design_faults
 from rubricate.stats.sizes import (
     assured_half_width,
     doubled,

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.stats.bootstrap import Bootstrapped, effective_number
-from rubricate.stats.limits import raw_limits
-from rubricate.stats.resampling import ratio
+from rubricate.stats.intervals import raw_limits
+from rubricate.stats.resampling import Bootstrapped, effective_number, ratio
 
 #: Up to this many notes on which two systems differ, the limits by items count in full.
 FULL = 20
@@ -108,7 +107,7 @@ def limit_by_discordance(found: Bootstrapped, discordance: Discordance) -> Boots
     the scale, they count in full up to 20 notes on which the two differ, not at all from 60 on, by
     a straight line between, and never inside those of the bootstrap.
 
-    >>> from rubricate.stats.bootstrap import bootstrap_interval
+    >>> from rubricate.stats.resampling import bootstrap_interval
     >>> alike = bootstrap_interval([[1, 1]] * 3, lambda sums: (sums[..., 0] - sums[..., 1]) / 3)
     >>> limited = limit_by_discordance(alike, Discordance(0, 0, 36, 0, 0))
     >>> float(limited.low.round(2)), float(limited.high.round(2))

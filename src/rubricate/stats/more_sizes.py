@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault
+from rubricate.errors import Fault, at_least, inside_unit, raise_if_any, shares
 from rubricate.stats.agreement_sizes import inflated
-from rubricate.stats.bootstrap import half_width_in_sds
-from rubricate.stats.limits import at_least, inside_unit, raise_if_any, shares
+from rubricate.stats.resampling import half_width_in_sds
 from rubricate.stats.sizes import doubled, smallest_size
 
 _MOST = 100_000_000

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import ArgumentError, InputError
+from rubricate.errors import ArgumentError, InputError, at_least, inside_unit, raise_if_any
 from rubricate.stats.intervals import Estimate, proportion_interval
-from rubricate.stats.limits import at_least, design_faults, inside_unit, raise_if_any
-from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target
+from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target, design_faults
 from rubricate.stats.resampling import as_counts
 from rubricate.stats.sizes import (
     assured_size,

@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypedDict, get_args
 
-from rubricate.stats.limits import METHODS, Method, one_of, raise_if_any, shares
+from rubricate.errors import Fault, at_least, one_of, raise_if_any, shares
+from rubricate.stats.intervals import METHODS, Method
 from rubricate.stats.sizes import half_width_faults
 
 FrequencyKind = Literal["internal", "external"]
 #: Notes as they occur, or fixed numbers of notes with and without a detection.
 Drawing = Literal["as-they-occur", "fixed"]
 PlanMethod = Literal["assurance", "slice", "reported"]
+
+
+def design_faults(sites: int, pool: int | None, design_effect: float) -> list[Fault]:
+    """Return the faults in the sites, the finite pool and the design effect of a plan."""
+    faults = at_least("sites", sites, 1) + at_least("design-effect", design_effect, 1)
+    return faults + ([] if pool is None else at_least("pool", pool, 1))
 
 
 @dataclass(frozen=True, slots=True)

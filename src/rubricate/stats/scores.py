@@ -8,11 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import ArgumentError, Fault
-from rubricate.stats.bootstrap import bootstrap_interval
+from rubricate.errors import ArgumentError, Fault, raise_if_any
 from rubricate.stats.intervals import Estimate
-from rubricate.stats.limits import raise_if_any
-from rubricate.stats.resampling import Resampling, ratio, sum_clusters
+from rubricate.stats.resampling import Resampling, bootstrap_interval, ratio, sum_clusters
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault
-from rubricate.stats.limits import (
-    METHODS,
-    Method,
-    at_least,
-    inside_unit,
-    one_of,
-    raise_if_any,
-    raw_limits,
-    shares,
-)
+from rubricate.errors import Fault, at_least, inside_unit, one_of, raise_if_any, shares
+from rubricate.stats.intervals import METHODS, Method, raw_limits
 
 #: The narrowest half width allowed; below it more than a million units are needed at p = 1/2.
 NARROWEST = 0.001

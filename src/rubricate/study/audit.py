@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rubricate.errors import Fault, InputError
+from rubricate.errors import Fault, InputError, at_least, inside_unit, one_of, raise_if_any
 from rubricate.stats import METHODS, Method, f1_corner_interval, f1_interval, proportion_interval
-from rubricate.stats.limits import at_least, inside_unit, one_of, raise_if_any
 from rubricate.study.record import read_numbered
 
 #: Cells a table may print, by column.

@@ -10,7 +10,15 @@ from typing import Any, get_args
 import numpy as np
 
 from rubricate.corpus import Corpus
-from rubricate.errors import Fault, InputError, Setting, UnknownNameError, listed
+from rubricate.errors import (
+    Fault,
+    InputError,
+    Setting,
+    UnknownNameError,
+    listed,
+    one_of,
+    raise_if_any,
+)
 from rubricate.evaluation.pairing import annotator_number
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
@@ -37,7 +45,7 @@ from rubricate.stats import (
     summarise_clusters,
 )
 from rubricate.stats.curves import Varied
-from rubricate.stats.limits import design_faults, one_of, raise_if_any
+from rubricate.stats.plans import design_faults
 from rubricate.study.record import read_numbered
 
 METHODS_OF_PLAN: tuple[PlanMethod, ...] = get_args(PlanMethod)

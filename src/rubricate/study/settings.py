@@ -9,11 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rubricate.errors import ArgumentError, Fault, InputError
+from rubricate.errors import ArgumentError, Fault, InputError, at_least, inside_unit, one_of
 from rubricate.files import packaged_text, shown_path
 from rubricate.formats.rubric.trees import read_toml
 from rubricate.stats import METHODS
-from rubricate.stats.limits import at_least, inside_unit, one_of
 from rubricate.stats.sizes import half_width_faults
 from rubricate.study.curation import RULE_FUNCTIONS
 from rubricate.values import from_plain

@@ -23,8 +23,7 @@ from rubricate.stats import (
     resampling,
     summarise,
 )
-from rubricate.stats.bootstrap import acceleration, quantile_each
-from rubricate.stats.resampling import as_counts
+from rubricate.stats.resampling import acceleration, as_counts, quantile_each
 
 RNG = np.random.default_rng(7)
 COUNTS = RNG.poisson([8, 2, 3], size=(60, 3))
