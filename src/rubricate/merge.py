@@ -69,7 +69,8 @@ def share_labels(corpora: Sequence[Corpus]) -> list[Corpus]:
     >>> [[f.id for f in one.features] for one in share_labels(made)]
     [['Fever', 'Cough'], ['Cough', 'Fever']]
     """
-    return [_with_labels(own, corpora) for own in corpora]
+    by_use = any(rubric.by_use for one in corpora for rubric in one.rubrics)
+    return [_with_labels(own, corpora) if by_use else own for own in corpora]
 
 
 def _with_labels(own: Corpus, corpora: Iterable[Corpus]) -> Corpus:

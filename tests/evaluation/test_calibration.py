@@ -18,7 +18,6 @@ from rubricate.evaluation.probabilities import (
     calibrate,
     calibration_counts,
     calibration_values,
-    presence_probability,
 )
 from rubricate.stats import Resampling
 from rubricate.stats.calibration import brier_score, expected_calibration_error
@@ -277,7 +276,7 @@ def corpus(*, n_notes: int = 3, probability: float | None = 0.7) -> Corpus:
 
 def probabilities(found: Corpus) -> np.ndarray | None:
     pairing = pair_rows(found, found, reference_annotator="reference", predicted_annotator="system")
-    return presence_probability(pairing)
+    return pairing.probability
 
 
 def test_rows_without_prediction_have_no_probability() -> None:
@@ -290,7 +289,7 @@ def test_a_system_without_probabilities_has_none() -> None:
     assert probabilities(corpus(probability=None)) is None
     whole = corpus()
     pairing = pair_rows(whole, whole, reference_annotator="system", predicted_annotator="reference")
-    assert presence_probability(pairing) is None
+    assert pairing.probability is None
 
 
 def test_evaluations_keep_probabilities_when_they_add() -> None:

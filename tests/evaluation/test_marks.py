@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rubricate.builder import RowsBuilder
 from rubricate.evaluation.pairing import (
     KINDS,
-    Annotations,
-    Marks,
+    DistinctMarks,
+    MarkArrays,
     Pairing,
     agreeing_pairs,
     covered,
@@ -38,7 +38,7 @@ def test_merge_fragments_is_merge_spans_in_every_annotation(
     annotations: list[list[tuple[int, int]]],
 ) -> None:
     flat = [span for spans in annotations for span in spans]
-    marks = Marks(
+    marks = MarkArrays(
         np.arange(len(annotations)),
         np.cumsum([0] + [len(spans) for spans in annotations]),
         np.array([s for s, _ in flat], dtype=np.int64),
@@ -94,7 +94,7 @@ def meets(kind: str, one: Merged, two: Merged) -> bool:
     return share
 
 
-def as_values(side: Annotations) -> list[tuple[int, Merged]]:
+def as_values(side: DistinctMarks) -> list[tuple[int, Merged]]:
     """Row and merged fragments (23 positions and a gap a row) of each distinct annotation."""
     fragments: list[list[tuple[int, int]]] = [[] for _ in range(len(side))]
     for owner, s, e in zip(

@@ -25,9 +25,9 @@ from rubricate.display import counted, shown_number, shown_p
 from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
-    from rubricate.corpus import Corpus
     from rubricate.evaluation import Evaluation, Matching
     from rubricate.evaluation.pairing import Missing, Unknown
+    from rubricate.evaluation.probabilities import CalibrationResult
     from rubricate.evaluation.systems import BelowCeiling, SystemsEvaluation
     from rubricate.formats.options import ReadOptions
     from rubricate.stats import Resampling
@@ -103,6 +103,7 @@ def evaluate_command(
     several systems, each is compared with the first one.
     """
     from rubricate.evaluation.systems import evaluate_systems
+    from rubricate.formats import read_path
     from rubricate.formats.notes import keep_where
     from rubricate.merge import share_labels
 
@@ -111,13 +112,21 @@ def evaluate_command(
         raise click.UsageError("--margin needs --ceiling or several PREDICTED to compare with")
 
     whole = open_corpus(reference_path, how=how)
-    reference = keep_where(whole, where)
-    predicted = {
-        name: _open_predicted(
-            path, replace(how, format=predicted_from or "", like=whole), reference
+    reference = keep_where(whole, where) if where else whole
+    left_out = whole.note_index.keys() - reference.note_index.keys()
+    # A system goes by the stem of its path, or by the whole path where stems repeat.
+    names = [Path(path).stem for path in predicted_paths]
+    if len(set(names)) < len(names):
+        names = list(predicted_paths)
+    if len(set(names)) < len(names):
+        raise click.UsageError("the same PREDICTED is given twice")
+    predicted = {}
+    for name, path in zip(names, predicted_paths, strict=True):
+        # A prediction is about the whole corpus; the notes that are measured are kept.
+        own = read_path(path, replace(how, format=predicted_from or "", like=whole))
+        predicted[name] = (
+            own.select(notes=lambda note: note.id not in left_out) if left_out else own
         )
-        for name, path in zip(_names(predicted_paths), predicted_paths, strict=True)
-    }
     reference, *known = share_labels([reference, *predicted.values()])
     predicted = dict(zip(predicted, known, strict=True))
     warn_of_lone_labels(reference, *known)
@@ -141,8 +150,7 @@ def evaluate_command(
             progress=progress,
         )
     for path, system in zip(predicted_paths, found.systems.values(), strict=True):
-        own = system
-        if path == reference_path and own.predicted_annotator == own.reference_annotator:
+        if path == reference_path and system.predicted_annotator == system.reference_annotator:
             warn(f"{path} is measured against itself")
     if report:
         from rubricate.reports.blocks import save_report
@@ -156,27 +164,6 @@ def evaluate_command(
             )  # fmt: skip
         report = save_report(report, made, overwrite=overwrite)
     return Answer(found.to_dict, lambda: _print(found, report))
-
-
-def _names(paths: tuple[str, ...]) -> list[str]:
-    """Return a short name for each path: its stem, or the whole path where stems repeat."""
-    stems = [Path(path).stem for path in paths]
-    if len(set(stems)) == len(stems):
-        return stems
-    if len(set(paths)) < len(paths):
-        raise click.UsageError("the same PREDICTED is given twice")
-    return list(paths)
-
-
-def _open_predicted(path: str, how: ReadOptions, reference: Corpus) -> Corpus:
-    """Read a prediction about the whole corpus, and keep the notes that are measured."""
-    from rubricate.formats import read_path
-
-    whole, predicted = how.like, read_path(path, how)
-    if whole is None or reference is whole:
-        return predicted
-    left_out = whole.note_index.keys() - reference.note_index.keys()
-    return predicted.select(notes=lambda note: note.id not in left_out)
 
 
 def _print(found: SystemsEvaluation, report: Path | None) -> None:
@@ -211,7 +198,12 @@ def _print(found: SystemsEvaluation, report: Path | None) -> None:
 def _print_system(system: Evaluation, below: Mapping[str, BelowCeiling]) -> None:
     """Print what one system reached, and how far below the annotators it stays."""
     click.echo(system.decisions())
-    _print_four_cells(system)
+    tp, fp, fn, tn = system.presence.values.sum(axis=0).tolist()
+    print_table(
+        ("decisions", "found", "not found"),
+        [("stated in the reference", tp, fn), ("not stated in the reference", fp, tn)],
+    )
+    click.echo()
     click.echo(
         f"{counted(system.coverage.n_notes, 'note')}, "
         f"{counted(system.coverage.n_rows, 'row')}; "
@@ -224,7 +216,8 @@ def _print_system(system: Evaluation, below: Mapping[str, BelowCeiling]) -> None
     everything = system.all_present_f1()
     if everything == everything:
         click.echo(f"marking every feature present would give presence F1 {everything:.3f}")
-    _print_calibration(system)
+    if system.calibration is not None:
+        _print_calibration(system, system.calibration)
     warn(*system.warnings())
     for what, one in below.items():
         click.echo(
@@ -234,21 +227,8 @@ def _print_system(system: Evaluation, below: Mapping[str, BelowCeiling]) -> None
         )
 
 
-def _print_four_cells(evaluation: Evaluation) -> None:
-    """Print the decisions on presence as a table of two by two."""
-    tp, fp, fn, tn = evaluation.presence.values.sum(axis=0).tolist()
-    print_table(
-        ("decisions", "found", "not found"),
-        [("stated in the reference", tp, fn), ("not stated in the reference", fp, tn)],
-    )
-    click.echo()
-
-
-def _print_calibration(system: Evaluation) -> None:
-    """Print what predicted probabilities are worth, where there are any."""
-    found = system.calibration
-    if found is None:
-        return
+def _print_calibration(system: Evaluation, found: CalibrationResult) -> None:
+    """Print how well predicted probabilities are calibrated, and how well they rank rows."""
     n_rows, rows = found.overall.n_rows, system.coverage.n_rows
     some = f" of {n_rows:,} rows" if n_rows < rows else ""
     brier, skill, ece = (found.estimates[name] for name in ("brier", "brier_skill", "ece"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -266,6 +266,9 @@ class RowKeys:
     notes: tuple[str, ...]
     features: tuple[str, ...]
     cases: tuple[str, ...]
+    _groups: dict[By, tuple[tuple[str, ...], I64]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __len__(self) -> int:
         return len(self.note)
@@ -280,15 +283,16 @@ class RowKeys:
 
     def groups(self, by: By) -> tuple[tuple[str, ...], I64]:
         """Return the ids that have rows, in order, and each row's position among them."""
+        if by not in self._groups:
+            ids, index = {
+                "note": (self.notes, self.note),
+                "feature": (self.features, self.feature),
+                "case": (self.cases, self.case),
+            }[by]
+            used = np.bincount(index, minlength=len(ids)) > 0
+            kept = tuple(compress(ids, used.tolist()))
+            self._groups[by] = kept, (np.cumsum(used) - 1)[index]
         return self._groups[by]
-
-    @cached_property
-    def _groups(self) -> dict[By, tuple[tuple[str, ...], I64]]:
-        return {
-            "note": _used(self.notes, self.note),
-            "feature": _used(self.features, self.feature),
-            "case": _used(self.cases, self.case),
-        }
 
     def weights(self, by_note: Mapping[str, float] | None) -> F64:
         """Return the weight of each row's note; 1 everywhere without weights."""
@@ -385,16 +389,13 @@ class CountTable:
     measure: Measure
     keys: RowKeys
     values: I64
+    _summed: dict[By, GroupCounts] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __add__(self, other: CountTable) -> CountTable:
         return CountTable.concatenate([self, other])
-
-    @cached_property
-    def _summed(self) -> dict[By, GroupCounts]:
-        return {}
 
     def column(self, name: str) -> I64:
         """Return one column, one entry per row."""
@@ -538,13 +539,6 @@ class CountTable:
                 )
         keys = RowKeys.concatenate([table.keys for table in tables])
         return CountTable(first, keys, np.concatenate([table.values for table in tables]))
-
-
-def _used(ids: tuple[str, ...], index: I64) -> tuple[tuple[str, ...], I64]:
-    """Drop ids without rows."""
-    used = np.bincount(index, minlength=len(ids)) > 0
-    place = np.cumsum(used) - 1
-    return tuple(i for i, u in zip(ids, used.tolist(), strict=True) if u), place[index]
 
 
 def sum_groups(place: I64, values: I64, n: int) -> I64:

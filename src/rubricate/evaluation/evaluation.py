@@ -21,7 +21,6 @@ from rubricate.evaluation.probabilities import (
     CalibrationResult,
     Ranking,
     calibrate,
-    presence_probability,
     rank,
 )
 from rubricate.progress import Progress, silent, watched
@@ -209,7 +208,8 @@ class Evaluation:
         """
         tp, fp, fn, tn = self.presence.values.sum(axis=0).tolist()
         wrong = fp + fn
-        said = f"Of {counted(tp + wrong + tn, 'decision')} {wrong:,} {_was(wrong)} wrong"
+        was = "was" if wrong == 1 else "were"
+        said = f"Of {counted(tp + wrong + tn, 'decision')} {wrong:,} {was} wrong"
         return f"{said}: {fp:,} credited, {fn:,} missed." if wrong else f"{said}."
 
     def span_outcomes(self) -> dict[str, float | int | None]:
@@ -408,12 +408,8 @@ def evaluate_pairing(pairing: Pairing, matching: Matching | None = None) -> Eval
         protocol=matching.protocol,
         unit=matching.unit,
         tables=count_rows(pairing, matching),
-        probability=presence_probability(pairing),
+        probability=pairing.probability,
     )
-
-
-def _was(n: int) -> str:
-    return "was" if n == 1 else "were"
 
 
 def _joined(first: Evaluation, second: Evaluation) -> F64 | None:

@@ -30,7 +30,7 @@ from rubricate.arrays import I64
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.evaluation.counts import CHARACTERS, PRESENCE, SPANS, CountTable, four_cells
 from rubricate.evaluation.pairing import (
-    Marks,
+    MarkArrays,
     Pairing,
     Pairs,
     agreeing_pairs,
@@ -58,41 +58,30 @@ def words(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text)]
 
 
-def to_tokens(pairing: Pairing, tokens: Tokens = words) -> tuple[Marks, Marks, I64]:
+def to_tokens(pairing: Pairing, tokens: Tokens = words) -> tuple[MarkArrays, MarkArrays, I64]:
     """Restate both sides of a pairing in tokens.
 
     A fragment becomes the run of tokens it shares a character with. One that holds no token
     (only white space) disappears; its annotation stays, perhaps without any fragment.
     """
-    first, start, end, base = _token_line(pairing, tokens)
-    number = pairing.keys.note
-    reference, predicted = (
-        _restated(side, number, base, first, start, end)
-        for side in (pairing.reference_marks, pairing.predicted_marks)
-    )
-    return reference, predicted, np.diff(first)[number]
-
-
-def _token_line(pairing: Pairing, tokens: Tokens) -> tuple[I64, I64, I64, I64]:
-    """Lay the tokens of all paired notes on one line of characters."""
-    notes = pairing.reference.notes
-    # notes without any mark need no tokens, and cutting text is the slow part
-    marked = np.zeros(len(notes), dtype=bool)
-    for side in (pairing.reference_marks, pairing.predicted_marks):
-        marked[pairing.keys.note[side.row]] = True
-    lengths = np.array([len(note.text) for note in notes], dtype=np.int64)
-    base = zones(lengths)
-    none = np.zeros((0, 2), dtype=np.int64)
-    found, faults = [none], []
+    notes, number = pairing.reference.notes, pairing.keys.note
+    sides = (pairing.reference_marks, pairing.predicted_marks)
+    # Notes without any mark need no tokens, and cutting text is the slow part.
+    marked = np.unique(np.concatenate([number[side.row] for side in sides]))
+    # The tokens of all notes lie on one line of characters.
+    base = zones(np.array([len(note.text) for note in notes], dtype=np.int64))
+    found, faults = [np.zeros((0, 2), dtype=np.int64)], []
     counts = np.zeros(len(notes), dtype=np.int64)
-    for i in np.flatnonzero(marked).tolist():
+    for i in marked.tolist():
         note = notes[i]
         if isinstance(tokens, Mapping) and note.id not in tokens:
             faults.append(Fault(f"no tokens are given for note {note.id!r}"))
             continue
         given = tokens[note.id] if isinstance(tokens, Mapping) else tokens(note.text)
         pairs = np.asarray(given, dtype=np.int64).reshape(-1, 2)
-        if not _is_tokenization(pairs, len(note.text)):
+        # Between 0 and the length of the note, tokens go on and on.
+        ends = np.concatenate(([0], pairs.ravel(), [len(note.text)]))
+        if (np.diff(ends) < 0).any() or (pairs[:, 0] >= pairs[:, 1]).any():
             faults.append(
                 Fault(
                     f"note {note.id!r}: tokens must be sorted, not overlap, and lie within "
@@ -102,25 +91,21 @@ def _token_line(pairing: Pairing, tokens: Tokens) -> tuple[I64, I64, I64, I64]:
         counts[i] = len(pairs)
         found.append(pairs + base[i])
     InputError.raise_any(faults)
-    line = np.concatenate(found)
-    return np.concatenate(([0], np.cumsum(counts))), line[:, 0], line[:, 1], base
+    start, end = np.concatenate(found).T
+    first = np.concatenate(([0], np.cumsum(counts)))
+    reference, predicted = (_restated(side, number, base, first, start, end) for side in sides)
+    return reference, predicted, np.diff(first)[number]
 
 
-def _is_tokenization(pairs: I64, length: int) -> bool:
-    flat = pairs.ravel()
-    if len(flat) == 0:
-        return True
-    in_order = (np.diff(flat) >= 0).all() and (pairs[:, 0] < pairs[:, 1]).all()
-    return bool(in_order and flat[0] >= 0 and flat[-1] <= length)
-
-
-def _restated(marks: Marks, number: I64, base: I64, first: I64, start: I64, end: I64) -> Marks:
+def _restated(
+    marks: MarkArrays, number: I64, base: I64, first: I64, start: I64, end: I64
+) -> MarkArrays:
     note = number[marks.fragment_row]
     low = np.searchsorted(end, marks.start + base[note], side="right")
     high = np.searchsorted(start, marks.end + base[note], side="left")
     kept = low < high
     per_annotation = np.bincount(marks.fragment_annotation[kept], minlength=len(marks))
-    return Marks(
+    return MarkArrays(
         marks.row,
         np.concatenate(([0], np.cumsum(per_annotation))).astype(np.int64),
         (low - first[note])[kept],
@@ -191,7 +176,11 @@ def span_counts(pairing: Pairing, matching: Matching | None = None) -> dict[str,
     totals = [reference.per_row(n), predicted.per_row(n)]
     tables = {}
     for kind, pairs in agreeing_pairs(reference, predicted).items():
-        one, two = _hits(pairs, matching.protocol)
+        one, two = pairs
+        if matching.protocol == "one-to-one":
+            one, two = _largest_matching(one, two)
+        else:  # each that hits, once
+            one, two = np.unique(one), np.unique(two)
         predicted_hits = np.bincount(predicted.row[two], minlength=n)
         reference_hits = (
             predicted_hits
@@ -202,14 +191,6 @@ def span_counts(pairing: Pairing, matching: Matching | None = None) -> dict[str,
         values = np.stack((*totals, reference_hits, predicted_hits), axis=-1)
         tables[kind] = CountTable(measure, pairing.keys, values.astype(np.int64))
     return tables
-
-
-def _hits(pairs: Pairs, protocol: Protocol) -> Pairs:
-    """Return the reference and the predicted annotations that hit, each once."""
-    one, two = pairs
-    if protocol == "one-to-one":
-        return _largest_matching(one, two)
-    return np.unique(one), np.unique(two)
 
 
 def _largest_matching(one: I64, two: I64) -> Pairs:

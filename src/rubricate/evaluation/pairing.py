@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from rubricate.arrays import I32, I64
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError, UnknownNameError
 from rubricate.evaluation.counts import RowKeys
@@ -17,8 +17,8 @@ from rubricate.rows import Rows, ranges
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Marks:
-    """Marks of one side in the paired rows."""
+class MarkArrays:
+    """Marks of one side in the paired rows, as arrays."""
 
     row: I64
     first: I64
@@ -45,7 +45,7 @@ class Marks:
         return self.row if (n_fragments == 1).all() else np.repeat(self.row, n_fragments)
 
 
-def gather_marks(rows: Rows, picked: I64) -> Marks:
+def gather_marks(rows: Rows, picked: I64) -> MarkArrays:
     """Collect the annotations of ``rows[picked]``; -1 stands for a row that marks nothing.
 
     >>> from rubricate.builder import RowsBuilder
@@ -57,9 +57,9 @@ def gather_marks(rows: Rows, picked: I64) -> Marks:
     """
     if len(rows) == 0:
         none = np.zeros(0, dtype=np.int64)
-        return Marks(none, np.zeros(1, dtype=np.int64), none, none)
+        return MarkArrays(none, np.zeros(1, dtype=np.int64), none, none)
     if len(picked) == len(rows) and np.array_equal(picked, np.arange(len(rows))):
-        return Marks(
+        return MarkArrays(
             rows.annotation_row,
             rows.first_span,
             rows.start.astype(np.int64),
@@ -72,7 +72,7 @@ def gather_marks(rows: Rows, picked: I64) -> Marks:
     fragments = ranges(rows.first_span[annotations], n_fragments)
     first = np.zeros(len(annotations) + 1, dtype=np.int64)
     np.cumsum(n_fragments, out=first[1:])
-    return Marks(
+    return MarkArrays(
         np.repeat(np.arange(len(picked), dtype=np.int64), counts),
         first,
         rows.start[fragments].astype(np.int64),
@@ -113,11 +113,11 @@ def covered(row: I64, start: I64, end: I64, n_rows: int) -> I64:
     return np.bincount(row, weights=added, minlength=n_rows).astype(np.int64)
 
 
-def merge_fragments(marks: Marks, size: int) -> Marks:
+def merge_fragments(marks: MarkArrays, size: int) -> MarkArrays:
     """Join the fragments of each annotation that overlap or touch; ``size`` bounds all ends.
 
     >>> zero = np.zeros(1, dtype=np.int64)
-    >>> marks = Marks(zero, np.array([0, 3]), np.array([0, 3, 9]), np.array([3, 5, 12]))
+    >>> marks = MarkArrays(zero, np.array([0, 3]), np.array([0, 3, 9]), np.array([3, 5, 12]))
     >>> merged = merge_fragments(marks, 20)
     >>> merged.start.tolist(), merged.end.tolist()
     ([0, 9], [5, 12])
@@ -137,7 +137,7 @@ def merge_fragments(marks: Marks, size: int) -> Marks:
     first = np.zeros(len(marks) + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=len(marks)), out=first[1:])
     back = owner * (size + 1)
-    return Marks(marks.row, first, start[heads] - back, reach[last] - back)
+    return MarkArrays(marks.row, first, start[heads] - back, reach[last] - back)
 
 
 #: The kinds of agreement, strictest first; each implies the next.
@@ -148,7 +148,7 @@ Pairs = tuple[I64, I64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Annotations:
+class DistinctMarks:
     """The distinct annotations of one side, on the common line of all rows."""
 
     row: I64
@@ -169,8 +169,8 @@ class Annotations:
 
 
 def distinct_annotations(
-    reference: Marks, predicted: Marks, size: I64
-) -> tuple[Annotations, Annotations]:
+    reference: MarkArrays, predicted: MarkArrays, size: I64
+) -> tuple[DistinctMarks, DistinctMarks]:
     """Merge fragments, collapse annotations of a row that cover the same, and name the rest.
 
     Fragments that touch or overlap are one. An annotation that says again what another of its
@@ -187,7 +187,7 @@ def distinct_annotations(
     )
 
 
-def agreeing_pairs(reference: Annotations, predicted: Annotations) -> dict[str, Pairs]:
+def agreeing_pairs(reference: DistinctMarks, predicted: DistinctMarks) -> dict[str, Pairs]:
     """Return the pairs of annotations that agree, by kind of agreement (`KINDS`).
 
     Each kind is a part of the next: annotations that begin or end together both hold the unit
@@ -205,7 +205,7 @@ def agreeing_pairs(reference: Annotations, predicted: Annotations) -> dict[str, 
     }
 
 
-def overlap_pairs(reference: Annotations, predicted: Annotations) -> Pairs:
+def overlap_pairs(reference: DistinctMarks, predicted: DistinctMarks) -> Pairs:
     """Pair annotations that share at least one unit; touching is not sharing.
 
     Of two fragments that share a unit, one starts within the other: two searches among sorted
@@ -236,7 +236,7 @@ def _within(points: I64, low: I64, high: I64) -> Pairs:
     return order[ranges(begin, counts)], np.repeat(np.arange(len(low), dtype=np.int64), counts)
 
 
-def _identities(sides: list[Marks], base: I64, largest: int) -> list[I64]:
+def _identities(sides: list[MarkArrays], base: I64, largest: int) -> list[I64]:
     """Give equal annotations of both sides equal numbers, without hashing.
 
     One fragment: its place and length in one number. Several: the fragments are folded in one
@@ -263,7 +263,7 @@ def _identities(sides: list[Marks], base: I64, largest: int) -> list[I64]:
     return np.split(identity, [len(sides[0])])
 
 
-def _distinct(marks: Marks, blank_row: I64, identity: I64, base: I64) -> Annotations:
+def _distinct(marks: MarkArrays, blank_row: I64, identity: I64, base: I64) -> DistinctMarks:
     kept = np.arange(len(marks), dtype=np.int64)
     if (identity[1:] <= identity[:-1]).any():  # else they grow, so no two are equal
         kept = np.sort(np.unique(identity, return_index=True)[1])
@@ -273,7 +273,7 @@ def _distinct(marks: Marks, blank_row: I64, identity: I64, base: I64) -> Annotat
     shift = base[row[owner]]
     start, end = marks.start[fragments] + shift, marks.end[fragments] + shift
     beyond = np.cumsum(n_fragments)
-    return Annotations(
+    return DistinctMarks(
         row=row,
         blank_row=blank_row,
         identity=identity[kept],
@@ -285,12 +285,12 @@ def _distinct(marks: Marks, blank_row: I64, identity: I64, base: I64) -> Annotat
     )
 
 
-def _without_blanks(marks: Marks) -> tuple[Marks, I64]:
+def _without_blanks(marks: MarkArrays) -> tuple[MarkArrays, I64]:
     some = marks.n_fragments > 0
     if some.all():
         return marks, marks.row[:0]
     first = np.append(marks.first[:-1][some], len(marks.start))
-    return Marks(marks.row[some], first, marks.start, marks.end), np.unique(marks.row[~some])
+    return MarkArrays(marks.row[some], first, marks.start, marks.end), np.unique(marks.row[~some])
 
 
 #: What to do with rows the reference judged and the prediction did not.
@@ -349,14 +349,28 @@ class Pairing:
         return lengths[self.keys.note]
 
     @cached_property
-    def reference_marks(self) -> Marks:
+    def reference_marks(self) -> MarkArrays:
         """Marks of the reference."""
         return gather_marks(self.reference.rows, self.reference_row)
 
     @cached_property
-    def predicted_marks(self) -> Marks:
+    def predicted_marks(self) -> MarkArrays:
         """Predicted marks."""
         return gather_marks(self.predicted.rows, self.predicted_row)
+
+    @property
+    def probability(self) -> F64 | None:
+        """The predicted probability of presence of each row, nan where unknown.
+
+        None where no row of the prediction has one.
+        """
+        stored = self.predicted.rows.probability
+        if stored is None:
+            return None
+        # stored in 32 bits: 0.7 comes back as 0.69999999 and would fall into the bin below
+        found = stored[np.maximum(self.predicted_row, 0)].astype(np.float64).round(7)
+        found[self.predicted_row < 0] = np.nan
+        return None if np.isnan(found).all() else found
 
 
 def pair_rows(
@@ -394,22 +408,23 @@ def pair_rows(
     >>> pairing.reference_row.tolist(), pairing.predicted_row.tolist()
     ([0], [1])
     """
-    _check_choice("missing", missing, ("empty", "error", "skip"))
-    _check_choice("unknown", unknown, ("error", "skip"))
+    for option, value, allowed in (
+        ("missing", missing, ("empty", "error", "skip")),
+        ("unknown", unknown, ("error", "skip")),
+    ):
+        if value not in allowed:
+            raise UnknownNameError(f"choice for {option!r}", value, allowed)
     reference, predicted = share_labels([reference, predicted])
     first = annotator_number(reference, reference_annotator, "reference")
     second = annotator_number(predicted, predicted_annotator, "predicted")
     judged = np.flatnonzero(reference.rows.annotator == first)
     candidates = np.flatnonzero(predicted.rows.annotator == second)
-    own_note, own_feature = predicted.rows.note[candidates], predicted.rows.feature[candidates]
-    note = _translated([n.id for n in predicted.notes], reference.note_index)
-    feature = _translated([f.id for f in predicted.features], reference.feature_index)
-    faults = _differing_texts(reference, predicted, own_note, note)
-    if unknown == "error":
-        faults += _unknown_notes(predicted, own_note, note)
-        faults += _unknown_features(predicted, own_feature, feature)
-
-    note_of, feature_of = note[own_note], feature[own_feature]
+    notes, features = reference.note_index, reference.feature_index
+    note = np.array([notes.get(one.id, -1) for one in predicted.notes], dtype=np.int64)
+    feature = np.array([features.get(one.id, -1) for one in predicted.features], dtype=np.int64)
+    faults = _differences(reference, predicted, candidates, note, feature, unknown)
+    note_of = note[predicted.rows.note[candidates]]
+    feature_of = feature[predicted.rows.feature[candidates]]
     known = (note_of >= 0) & (feature_of >= 0)
     place = _places(
         reference.rows.note[judged].astype(np.int64) * len(reference.features)
@@ -421,7 +436,9 @@ def pair_rows(
     absent = predicted_row < 0
     if missing == "error":
         faults += _missing_rows(reference, judged[absent])
-    n_judged, n_both = _n_notes(reference, judged), _n_notes(reference, judged[~absent])
+    n_judged, n_both = (
+        len(np.unique(reference.rows.note[rows])) for rows in (judged, judged[~absent])
+    )
     if missing == "skip":
         judged, predicted_row = judged[~absent], predicted_row[~absent]
     coverage = Coverage(
@@ -451,11 +468,6 @@ def pair_rows(
     return pairing
 
 
-def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise UnknownNameError(f"choice for {option!r}", value, allowed)
-
-
 def annotator_number(corpus: Corpus, annotator: str | None, side: str = "") -> int:
     """Return the index of the annotator that is named, or of the only one.
 
@@ -479,10 +491,6 @@ def annotator_number(corpus: Corpus, annotator: str | None, side: str = "") -> i
     return 0
 
 
-def _translated(ids: list[str], index: dict[str, int]) -> I64:
-    return np.array([index.get(i, -1) for i in ids], dtype=np.int64)
-
-
 def _places(keys: I64, wanted: I64) -> I64:
     """Return the place of each wanted key among the sorted keys, -1 if it is missing."""
     if np.array_equal(keys, wanted):
@@ -491,10 +499,6 @@ def _places(keys: I64, wanted: I64) -> I64:
         return np.full(len(wanted), -1, dtype=np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[place] == wanted, place, -1)
-
-
-def _n_notes(corpus: Corpus, rows: I64) -> int:
-    return int((np.diff(corpus.rows.note[rows]) != 0).sum()) + 1 if len(rows) else 0
 
 
 def row_keys(reference: Corpus, rows: I64) -> RowKeys:
@@ -513,20 +517,18 @@ def row_keys(reference: Corpus, rows: I64) -> RowKeys:
     )
 
 
-def _differing_texts(
-    reference: Corpus, predicted: Corpus, index: I32, translation: I64
+def _differences(
+    reference: Corpus, predicted: Corpus, rows: I64, note: I64, feature: I64, unknown: Unknown
 ) -> list[Fault]:
-    """Name the predicted notes (by index) whose text is not the reference's.
+    """Name the predicted notes whose text is not the reference's, and what the reference lacks.
 
-    ``translation`` gives the reference's index for a predicted one, -1 where there is none. A
-    predicted note without text (a table of locations only) has nothing to compare.
+    ``note`` and ``feature`` give the reference's index for a predicted one, -1 where there is none.
+    A predicted note without text (a table of locations only) has nothing to compare.
     """
-    if reference.notes is predicted.notes:
-        return []
     faults = []
-    used = _used(index, len(translation))
-    for i in used[translation[used] >= 0].tolist():
-        mine, theirs = predicted.notes[i], reference.notes[translation[i]]
+    used = np.unique(predicted.rows.note[rows])
+    for i in used[note[used] >= 0].tolist() if reference.notes is not predicted.notes else ():
+        mine, theirs = predicted.notes[i], reference.notes[note[i]]
         if mine.text and mine.text != theirs.text:
             faults.append(
                 Fault(
@@ -535,28 +537,21 @@ def _differing_texts(
                     "use the same, unchanged note texts on both sides"
                 )
             )
-    return faults
-
-
-def _unknown_notes(predicted: Corpus, index: I32, translation: I64) -> list[Fault]:
-    """Name the predicted notes that the reference does not have."""
-    used = _used(index, len(translation))
-    return [
+    if unknown == "skip":
+        return faults
+    faults += [
         Fault(f"note {predicted.notes[i].id!r} is predicted but not in the reference corpus")
-        for i in used[translation[used] < 0].tolist()
+        for i in used[note[used] < 0].tolist()
     ]
-
-
-def _unknown_features(predicted: Corpus, index: I32, translation: I64) -> list[Fault]:
-    """Name the predicted features that the reference does not have."""
-    used = _used(index, len(translation))
-    return [
+    used = np.unique(predicted.rows.feature[rows])
+    faults += [
         Fault(
             f"feature {predicted.features[i].id!r} is predicted but not in the reference corpus: "
             "name the same features on both sides (in BRAT: annotation.conf)"
         )
-        for i in used[translation[used] < 0].tolist()
+        for i in used[feature[used] < 0].tolist()
     ]
+    return faults
 
 
 def _missing_rows(reference: Corpus, rows: I64) -> list[Fault]:
@@ -576,7 +571,7 @@ def _missing_rows(reference: Corpus, rows: I64) -> list[Fault]:
     ]
 
 
-def _spans_outside(side: str, marks: Marks, keys: RowKeys, length: I64) -> list[Fault]:
+def _spans_outside(side: str, marks: MarkArrays, keys: RowKeys, length: I64) -> list[Fault]:
     """Name the spans that are empty or lie outside their note."""
     row = marks.fragment_row
     wrong = (marks.start < 0) | (marks.end <= marks.start) | (marks.end > length[row])
@@ -589,9 +584,3 @@ def _spans_outside(side: str, marks: Marks, keys: RowKeys, length: I64) -> list[
         )
         for i in np.flatnonzero(wrong).tolist()
     ]
-
-
-def _used(index: I32, n: int) -> I64:
-    used = np.zeros(n, dtype=bool)
-    used[index] = True
-    return np.flatnonzero(used)

@@ -14,7 +14,6 @@ import numpy as np
 from rubricate.arrays import F64, I64
 from rubricate.errors import Fault, InputError
 from rubricate.evaluation.counts import By, CountTable
-from rubricate.evaluation.pairing import Pairing
 from rubricate.stats import (
     Estimate,
     Resampling,
@@ -40,20 +39,6 @@ VALUES = ("brier", "brier_skill", "ece", "share_present", "mean_probability")
 
 #: Standard deviations above the mean that chance exceeds once in forty samples.
 _ONCE_IN_FORTY = 1.96
-
-
-def presence_probability(pairing: Pairing) -> F64 | None:
-    """Return the probability of presence that was predicted for each row, nan where unknown.
-
-    None where no row of the prediction has one.
-    """
-    stored = pairing.predicted.rows.probability
-    if stored is None:
-        return None
-    # stored in 32 bits: 0.7 comes back as 0.69999999 and would fall into the bin below
-    found = stored[np.maximum(pairing.predicted_row, 0)].astype(np.float64).round(7)
-    found[pairing.predicted_row < 0] = np.nan
-    return None if np.isnan(found).all() else found
 
 
 @dataclass(frozen=True, eq=False, slots=True)
