@@ -105,10 +105,17 @@ def test_what_cannot_be_written_is_said(finished: tuple[Database, Small], tmp_pa
     for wanted, error in (
         (Wanted(format="submission"), LossError), (Wanted(rule="senior"), InputError),
         (Wanted(rule="senior", seniors=("x",)), UnknownNameError),
-        (Wanted(format="texts"), UnknownNameError), (Wanted(rule="chance"), UnknownNameError),
     ):  # fmt: skip
         with pytest.raises(error):
             download(*finished, tmp_path, wanted)
+
+
+@pytest.mark.parametrize(
+    "unknown", [{"format": "texts"}, {"rule": "chance"}, {"what": "../../all"}], ids=str
+)
+def test_nothing_unknown_can_be_wanted(unknown: dict[str, str]) -> None:
+    with pytest.raises(UnknownNameError):
+        Wanted(**unknown)
 
 
 def test_notes_and_features_that_wait_for_somebody_are_in_no_reference(

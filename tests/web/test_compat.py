@@ -121,3 +121,32 @@ def test_annotators_get_suggestions_only_where_the_project_shows_them(
     boss = browsers.of(small.who["manager"])
     boss.patch(f"/api/v1/projects/{small.project}", json={"suggestions": True})
     assert browsers.of(None).post(place, json=request).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("layer", "feature", "status"),
+    [
+        (LAYER, "begin", 200),
+        (LAYER, "sofa", 200),
+        ("uima.cas.TOP", FEATURE, 400),
+        ("uima.cas.StringArray", FEATURE, 400),
+        ("no.such.Layer", FEATURE, 400),
+    ],
+)
+def test_layers_that_hold_no_labels_are_no_failure(
+    layer: str, feature: str, status: int, token: str, browsers: Browsers
+) -> None:
+    request = predict_request(layer=layer, feature=feature)
+    answer = browsers.of(None).post(f"/compat/inception/{token}/c/predict", json=request)
+    assert answer.status_code == status
+    if status == 200:
+        types = cassis.load_typesystem(request["typeSystem"])
+        cas = cassis.load_cas_from_xmi(answer.json()["document"], typesystem=types)
+        assert [one.get_covered_text() for one in cas.select(LAYER)] == ["fever"]
+
+
+def test_documents_without_text_are_refused(token: str, browsers: Browsers) -> None:
+    request = predict_request()
+    request["document"]["xmi"] = cassis.Cas().to_xmi()
+    answer = browsers.of(None).post(f"/compat/inception/{token}/c/predict", json=request)
+    assert answer.status_code == 400

@@ -3,9 +3,11 @@
 import io
 import logging
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 from starlette.testclient import TestClient
 from workbench import CORPUS, TEXTS, Browsers, small_project
 
@@ -111,7 +113,10 @@ def test_nobody_chooses_an_address_behind_a_proxy(
     client = TestClient(BehindProxy(browsers.app), base_url="http://127.0.0.1")
     given = {"name": "ada", "password": "x" * 12}
     answers = []
+    later = t.attempt.update().values(until=t.attempt.c.until + 30_000)
     for i in range(1, people.FREE_ATTEMPTS + 2):
+        if i > people.FREE_ATTEMPTS:  # however slow the machine is
+            bench.database.write(partial(Connection.execute, statement=later))
         said = {"sec-fetch-site": "none", "x-forwarded-for": f"10.0.0.{i}, {end.format(i, i)}"}
         answers.append(client.post("/api/v1/session", json=given, headers=said).status_code)
     assert answers == [401] * people.FREE_ATTEMPTS + [429]

@@ -57,6 +57,13 @@ class Wanted:
     #: Leave out what the format cannot hold, instead of writing nothing.
     may_lose: bool = False
 
+    def __post_init__(self) -> None:
+        for kind, name, names in (("kind of download", self.what, WHAT),
+                                  ("format", self.format, written_formats()),
+                                  ("rule", self.rule, RULES)):  # fmt: skip
+            if name not in names:
+                raise UnknownNameError(kind, name, list(names))
+
 
 def written_formats() -> list[str]:
     """Return the names of the formats that can be written."""
@@ -104,11 +111,6 @@ def settle_project(
 
 def _write_wanted(connection: Connection, project: str, wanted: Wanted, folder: Path) -> None:
     """Write what is wanted, who decided each row, and what was asked for."""
-    for kind, name, names in (("kind of download", wanted.what, WHAT),
-                              ("format", wanted.format, written_formats()),
-                              ("rule", wanted.rule, RULES)):  # fmt: skip
-        if name not in names:
-            raise UnknownNameError(kind, name, list(names))
     if wanted.what == "annotators":
         found, undecided = project_corpus(connection, project), 0
     else:

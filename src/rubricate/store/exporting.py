@@ -276,7 +276,7 @@ def record(connection: Connection, project: str, *, after: str, limit: int) -> a
         .join(t.note, t.event.c.note == t.note.c.number, isouter=True)
         .where(t.event.c.project == project)
     )
-    if after.isdecimal():
+    if after.isdecimal() and len(after) < 19:  # more is no number that a database compares
         found = found.where(t.event.c.number < int(after))
     rows = connection.execute(found.order_by(t.event.c.number.desc()).limit(limit)).all()
     events: list[Json] = [

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, delete, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, select
 
 from rubricate.errors import Fault, InputError
+from rubricate.files import is_plain_name
 from rubricate.formats.encoding import Json
 from rubricate.store import tables as t
 from rubricate.store.answers import AskedPart, MemberOf
@@ -54,14 +55,39 @@ def add_person(connection: Connection, name: str, *, admin: bool = False) -> str
 
     Names that people read as the same are refused: nobody can pass for somebody else.
     """
-    if not name.strip() or len(name) > 80 or not name.isprintable() or "/" in name:
+    name = _typed(name)
+    if not name.isprintable() or len(name) > 80 or "\\" in name or not is_plain_name(name):
+        # Names are those of folders, too: in what studies and some formats get back.
         raise InputError("a name has 1 to 80 characters that can be printed, and no slash")
-    if _folded(name) in map(_folded, connection.scalars(select(t.person.c.name))):
-        raise ConflictError("There is somebody of this name already.")
+    own_looks = _looks(name)
+    for other in connection.scalars(select(t.person.c.name)):
+        if not own_looks.isdisjoint(_looks(other)):
+            message = "There is somebody of this name already, or of one that looks the same."
+            raise ConflictError(message)
     own = new_id()
     values = {"id": own, "name": name, "admin": admin, "disabled": False, "made": now()}
     connection.execute(t.person.insert().values(**values))
     return own
+
+
+def _typed(name: str) -> str:
+    """Return a name in the one form that all keyboards' forms of it have; no spaces around it."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+#: Cyrillic and Greek letters that look like Latin ones: as small letters, and as capitals.
+_SMALL = str.maketrans("аеорсухіјѕԛԝһԁѵαονριυκχτ", "aeopcyxijsqwhdvaovpiukxt")
+_CAPITALS = str.maketrans("АВЕКМНОРСТУХІЈЅԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTYXIJSQWABEZHIKMNOPTYX")
+
+
+def _looks(name: str) -> set[str]:
+    """Return the looks of a name, in small letters and in capitals.
+
+    >>> "ann" in _looks("\u0430nn"), "ann" in _looks("\u0391\u039d\u039d")
+    (True, True)
+    """
+    plain = "".join(unicodedata.normalize("NFKC", name).split())
+    return {plain.casefold().translate(_SMALL), plain.upper().translate(_CAPITALS).casefold()}
 
 
 def _folded(name: str) -> str:
@@ -71,12 +97,17 @@ def _folded(name: str) -> str:
 
 def account_named(connection: Connection, name: str) -> Row[Any] | None:
     """Return the row of a person, also of one who may not sign in."""
-    return connection.execute(select(t.person).where(t.person.c.name == name)).one_or_none()
+    return connection.execute(select(t.person).where(_is_named(name))).one_or_none()
+
+
+def _is_named(name: str) -> ColumnElement[bool]:
+    """Return the condition for a name; earlier releases kept names as they were typed."""
+    return t.person.c.name.in_((name, _typed(name)))
 
 
 def person_named(connection: Connection, name: str) -> Row[Any] | None:
     """Return the row of a person who may sign in."""
-    found = select(t.person).where(t.person.c.name == name, t.person.c.disabled.is_(False))
+    found = select(t.person).where(_is_named(name), t.person.c.disabled.is_(False))
     return connection.execute(found).one_or_none()
 
 
@@ -353,6 +384,7 @@ def _managers(connection: Connection, project: str) -> set[str]:
 class Added(NamedTuple):
     """Somebody who was added to a project: as a new person, by a link; asked; or at once."""
 
+    name: str
     state: Literal["invited", "asked", "member"]
     secret: str | None = None
 
@@ -372,7 +404,8 @@ def add_member(
     if row is None:
         person = add_person(connection, name)
         set_roles(connection, project, person, roles, actor.person)
-        return Added("invited", make_link(connection, "invite", person))
+        own = name_of(connection, person)
+        return Added(own, "invited", make_link(connection, "invite", person))
     if row.disabled:
         message = "This account is disabled. An administrator can enable it."
         raise ConflictError(message)
@@ -384,11 +417,11 @@ def add_member(
     if actor.admin:
         _unask(connection, project, row.id)
         set_roles(connection, project, row.id, roles, actor.person)
-        return Added("member")
+        return Added(row.name, "member")
     if _asked_roles(connection, project, row.id):
         raise ConflictError(f"{name} was asked already. Nothing changed.")
     _ask(connection, project, row.id, roles, actor)
-    return Added("asked")
+    return Added(row.name, "asked")
 
 
 def change_member(

@@ -144,7 +144,7 @@ def delete_session(call: Call) -> None:
 def get_me(call: Call) -> MeAnswer:
     """Return the signed-in person."""
     chosen = call.read(people.preferences, call.me.person)
-    asked = call.read(people.asked_of, call.me.person)
+    asked = [] if call.me.project else call.read(people.asked_of, call.me.person)
     return {"name": call.me.name, "admin": call.me.admin, "asked": asked,
             "preferences": chosen, **get_projects(call)}  # fmt: skip
 
@@ -196,7 +196,7 @@ def get_tokens(call: Call) -> dict[str, object]:
         "tokens": [
             {"id": r.id, "name": r.name, "scopes": r.scopes.split(), "expires": iso(r.expires),
              "project": r.project}
-            for r in rows
+            for r in rows if call.me.project in (None, r.project)
         ]
     }  # fmt: skip
 
@@ -233,7 +233,7 @@ def sign_in_page(call: Call) -> Response:
 def own_page(next_page: str) -> str:
     """Return the page to open after signing in; only this server's own pages."""
     own = next_page.startswith("/") and not next_page.startswith(("//", "/\\"))
-    return next_page if own else "/"
+    return next_page if own and next_page.isprintable() else "/"
 
 
 def sign_in_by_form(call: Call) -> Response:
@@ -284,6 +284,8 @@ def _with_password(call: Call, kind: str, name: str) -> Response:
             person = row.person or people.add_person(connection, name, admin=True)
             people.set_password(connection, person, hashed)
             people.end_tokens(connection, person)  # who lost the account has none of it left
+            if call.secret:
+                people.close_session(connection, call.secret)
             return people.open_session(connection, person)
 
         secret = call.bench.database.write(work)
@@ -370,11 +372,11 @@ def change_user(call: Call) -> Response:
     name, what, email = (form_field(call, one).strip() for one in ("name", "what", "email"))
 
     def work(connection: Connection) -> dict[str, str | bool]:
-        known = {row.name: row for row in people.everybody(connection)}
-        row = known.get(name)
+        row = people.account_named(connection, name)
         if what in ("disable", "enable"):
             if row is None:
-                raise UnknownNameError("account", name, list(known))
+                known = [one.name for one in people.everybody(connection)]
+                raise UnknownNameError("account", name, known)
             if row.id == call.me.person:
                 raise InputError("nobody disables their own account")
             people.set_disabled(connection, row.id, what == "disable")

@@ -55,6 +55,8 @@ _NOBODY = Identity("", "")
 _THREADS = 64
 #: What is read of a body before it is known who sent it.
 _ANONYMOUS_BYTES = 64_000
+#: The port after a host's name; an address of IPv6 stands in brackets.
+_PORT = re.compile(r":\d*$")
 #: Parts of a path that people named: they may hold a slash, and the end of a line.
 _NAMED = re.compile(r"{(feature|note|case)}")
 
@@ -203,6 +205,8 @@ class Asked:
         """Return the person's roles in the project that is asked for; deny where none fits."""
         access = self.rule.access
         if access & {OPEN, SIGNED_IN}:
+            if me.project is not None and self.rule.method not in SAFE:
+                raise HttpError(403, "forbidden", "This token is for one project only.")
             return frozenset(), me.project or ""
         if ADMIN in access:
             if not me.admin or me.project is not None:
@@ -231,6 +235,8 @@ class Asked:
             raise HttpError(400, "bad_request", str(error)) from None
         except msgspec.DecodeError:
             raise HttpError(400, "bad_request", "The body is not valid JSON.") from None
+        except RecursionError:
+            raise HttpError(400, "bad_request", "The body is nested too deeply.") from None
 
 
 def _endpoint(rule: Rule, bench: Bench) -> Any:
@@ -344,6 +350,10 @@ async def _content(request: Request, most: int) -> bytearray:
 
 
 async def _form(request: Request, rule: Rule, most: int) -> Form:
+    kind = request.headers.get("content-type", "").lower().replace('"', "")
+    if "charset" in kind.replace("charset=utf-8", ""):
+        # Python has encodings that take quadratic time, fail, or make texts that nobody can keep.
+        raise HttpError(400, "bad_request", "The form cannot be read: send it as UTF-8.")
     read = 0
 
     async def receive() -> Message:
@@ -386,7 +396,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        host = Headers(scope=scope).get("host", "").rsplit(":", 1)[0] or ""
+        host = _PORT.sub("", Headers(scope=scope).get("host", "")).lower()
         is_file = scope["path"].startswith("/static/")
 
         async def with_headers(message: Message) -> None:

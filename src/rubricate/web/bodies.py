@@ -16,6 +16,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=80)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Version = Annotated[int, Meta(ge=0, le=1 << 31)]
 Milliseconds = Annotated[int, Meta(ge=0, le=1 << 31)]
+#: Numbers that every reader of what is downloaded takes.
+Whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
 Role = Literal["manager", "annotator", "curator", "reviewer", "observer"]
 assert Role.__args__ == ROLES  # type: ignore[attr-defined]
 
@@ -102,7 +104,7 @@ class NoteBody(Body):
     id: Name
     case: Name
     text: str
-    metadata: dict[str, str | int | float | bool | None] = {}
+    metadata: dict[str, str | Whole | float | bool | None] = {}
 
 
 class NotesBody(Body):

@@ -104,7 +104,7 @@ class Call:
     def page(self, most: int = 200) -> PlaceInList:
         """Return the start and size of one page of a list."""
         limit = self.query.get("limit", "50")
-        if not limit.isdecimal() or not 1 <= int(limit) <= most:
+        if len(limit) > 9 or not limit.isdecimal() or not 1 <= int(limit) <= most:
             raise InputError(f"limit is a whole number from 1 to {most}")
         return {"after": self.query.get("after", ""), "limit": int(limit)}
 

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from rubricate import __version__
 from rubricate.corpus import Corpus, Note
-from rubricate.errors import InputError
+from rubricate.errors import InputError, shown
 from rubricate.formats.annotations import from_utf16
 from rubricate.formats.cas.write import TOKEN, require_cassis
 from rubricate.formats.encoding import Json
@@ -35,6 +35,8 @@ from rubricate.web.refusals import HttpError
 MATCHER = "lexicon"
 #: What INCEpTION adds to the layer of a recommender.
 _PREDICTED = "inception_internal_predicted"
+_ANNOTATION = "uima.tcas.Annotation"
+_OF_EVERY_ANNOTATION = {"begin", "end", "sofa"}
 
 
 class InceptionMetadata(msgspec.Struct):
@@ -145,10 +147,15 @@ def post_inception_predict(call: Call) -> dict[str, str]:
         types = cassis.load_typesystem(call.body.typeSystem)
         cas = cassis.load_cas_from_xmi(call.body.document.xmi, typesystem=types)
         layer = types.get_type(wanted.layer)
+        text: str | None = cas.sofa_string
     except Exception as error:
         raise InputError("the XMI and its types cannot be read") from error
-    known = {feature.name for feature in layer.all_features}
-    text, labels = cas.sofa_string, feature_labels(Corpus((), (rubric,)))
+    if text is None:
+        raise InputError("the XMI has no text")
+    if not types.subsumes(_ANNOTATION, layer.name):
+        raise InputError(f"the layer {shown(wanted.layer)} is none of annotations")
+    known = {feature.name for feature in layer.all_features} - _OF_EVERY_ANNOTATION
+    labels = feature_labels(Corpus((), (rubric,)))
     low, high = 0, len(text)
     if wanted.range:
         points = from_utf16(text)

@@ -22,7 +22,8 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import InputError
 from rubricate.formats.encoding import rubric_from_json
-from rubricate.rubric import Metadata
+from rubricate.formats.rubric.records import need_sound
+from rubricate.rubric import Metadata, Rubric
 from rubricate.store import (
     answers,
     chain,
@@ -105,7 +106,7 @@ def post_notes(call: Call) -> dict[str, int]:
 def post_rubrics(call: Call) -> dict[str, object]:
     """Add rubrics, or new versions of them; nothing that was judged leaves unless it may."""
     body = call.body
-    given = [rubric_from_json(msgspec.to_builtins(one)) for one in body.rubrics]
+    given = _sent_rubrics(call)
 
     def work(connection: Connection) -> list[str]:
         compared = comparing.compare_rubrics(connection, call.project, given, body.pairs)
@@ -119,9 +120,16 @@ def post_rubrics(call: Call) -> dict[str, object]:
 
 def post_comparison(call: Call) -> answers.ComparisonAnswer:
     """Return the changes that rubrics would make in the project; nothing changes."""
-    given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
+    given = _sent_rubrics(call)
     compared = call.read(comparing.compare_rubrics, call.project, given, call.body.pairs)
     return {"rubrics": comparing.show_comparison(compared, judged_counts(call))}
+
+
+def _sent_rubrics(call: Call) -> list[Rubric]:
+    """Return the rubrics of a body; InputError for what a rubric file may not hold either."""
+    given = [rubric_from_json(msgspec.to_builtins(one)) for one in call.body.rubrics]
+    need_sound(given)
+    return given
 
 
 def judged_counts(call: Call) -> dict[str, tuple[int, int]] | None:
@@ -176,7 +184,7 @@ def post_member(call: Call) -> answers.AddedAnswer:
         lambda c: people.add_member(c, call.project, name, roles, call.me)
     )
     invite = None if found.secret is None else f"/invite/{found.secret}"
-    return {"name": name, "roles": sorted(roles), "state": found.state, "invite": invite}
+    return {"name": found.name, "roles": sorted(roles), "state": found.state, "invite": invite}
 
 
 def put_member(call: Call) -> dict[str, list[answers.MemberPart]]:
@@ -310,7 +318,7 @@ _SENIOR = "senior "
 def send_archive(call: Call, name: str, wanted: downloading.Wanted | None) -> Response:
     """Return an archive of a project's work, which is removed when it is sent."""
     folder = Path(tempfile.mkdtemp())
-    place = folder / name
+    place = folder / "archive.zip"
     try:
         call.bench.database.read_at_once(
             lambda c: downloading.write_archive(c, call.project, place, wanted)

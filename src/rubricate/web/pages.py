@@ -185,7 +185,7 @@ class Draft(NamedTuple):
             given = tuple(map(rubric_from_json, found["rubrics"]))
             made, said = frozenset(map(str, found["made"])), list(map(str, found["said"]))
             draft = cls(Upload(Corpus((), given), said, made), dict(found["versions"]))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError("the form is damaged: upload the file again") from None
         need_sound(given)
         return draft

@@ -146,7 +146,7 @@ PAGES = [
     Rule("POST", "/p/{project}/notes", MANAGER, pages.add_notes, dict, most_bytes=_LARGE),
     Rule("GET", "/p/{project}/people", MANAGER, pages.people_page),
     Rule("POST", "/p/{project}/people", MANAGER, pages.change_people, dict),
-    Rule("POST", "/p/{project}/assign", MANAGER, pages.assign, dict),
+    Rule("POST", "/p/{project}/assign", MANAGER, pages.assign, dict, most_fields=20_000),
     Rule("POST", "/p/{project}/settings", MANAGER, pages.change_settings, dict),
     Rule("GET", "/p/{project}/download", MANAGER, pages.download_page, watches=True),
     Rule("GET", "/p/{project}/download/archive", MANAGER, pages.download, watches=True),

@@ -141,8 +141,9 @@ def _scratch() -> Iterator[Path]:
 def _plain(text: str, scratch: Path) -> str:
     """Return a message without the server's paths."""
     for field in ("notes", "rubric"):
-        for part in (f"{scratch / field / _UNPACKED}/", f"{scratch / field}/"):
-            text = text.replace(part, "")
+        unpacked = str(scratch / field / _UNPACKED)
+        text = text.replace(f"{unpacked}/", "").replace(unpacked, "the archive")
+        text = text.replace(f"{scratch / field}/", "")
     return text.replace(str(scratch), "")
 
 
@@ -163,12 +164,12 @@ def _placed(call: Call, scratch: Path, field: str, what: str) -> tuple[str, Path
         raise InputError("the file has a name that cannot be kept: give it another one")
     place = folder / name
     place.write_bytes(given[1])
-    if place.suffix != ".zip":
+    if place.suffix.lower() != ".zip":
         return name, place
     unpacked = folder / _UNPACKED
     unpacked.mkdir()
     _unpack(place, unpacked)
-    inside = list(unpacked.iterdir())
+    inside = [one for one in unpacked.iterdir() if not one.name.startswith(".")]
     return name, inside[0] if len(inside) == 1 else unpacked
 
 
@@ -179,7 +180,9 @@ def _unpack(place: Path, target: Path) -> None:
             check_archive(archive, place, _LIMITS)
             if len(archive.infolist()) > _MOST_FILES:
                 raise InputError([Fault(f"holds more than {_MOST_FILES:,} files", place)])
-            archive.extractall(target)
+            # What macOS adds about each file is none of the files.
+            archive.extractall(target, [one for one in archive.namelist()
+                                        if not one.startswith("__MACOSX/")])  # fmt: skip
     except zipfile.BadZipFile:
         raise InputError([Fault("is no ZIP archive, or is damaged", place)]) from None
     except RubricateError:

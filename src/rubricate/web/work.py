@@ -22,6 +22,7 @@ from rubricate.store.database import Database
 from rubricate.web.bodies import RunBody
 from rubricate.web.calls import Call
 from rubricate.web.manage import in_background
+from rubricate.web.refusals import HttpError
 from rubricate.web.rendering import fault_lines, form_field, render
 
 
@@ -118,6 +119,12 @@ def put_item(call: Call) -> answers.ItemAnswer:
 
 def post_run(call: Call) -> dict[str, str]:
     """Take a finished run for review; all its files lie inside the folder that is served."""
+    if not call.me.admin:
+        message = (
+            "Runs lie in the folder of the server, with those of other projects: an administrator "
+            "who manages this project adds them."
+        )
+        raise HttpError(403, "forbidden", message)
     body, inside = call.body, call.bench.inside
     inputs = {name: value for name in ("notes", "rubric", "policy")
               if (value := getattr(body, name))}  # fmt: skip
