@@ -52,7 +52,7 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_environment(
 ) -> None:
     home = tmp_path / "environment"
     assert run(sys.executable, "-P", "-m", "venv", home).returncode == 0
-    pip = [home / "bin" / "python", "-m", "pip", "--quiet", "install"]
+    pip = [home / "bin" / "python", "-m", "pip", "--quiet", "install", "--no-compile"]
     wheel = next(archives.glob("*.whl"))
     done = run(*pip, "--constraint", ROOT / "constraints.txt", wheel)
     if any(words in done.stderr for words in UNREACHABLE):

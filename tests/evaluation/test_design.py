@@ -108,13 +108,24 @@ def test_commands_take_a_cluster(corpus: Corpus, tmp_path_factory: pytest.TempPa
 
 @pytest.mark.parametrize("name", ["F1 .9", "difference of groups"])
 def test_intervals_by_patient_hold(name: str) -> None:
-    by_note, by_patient = coverage(name, 20, studies=60)
+    by_note, by_patient = (coverage(name, 20, 60, by_patient=one) for one in (False, True))
     assert by_patient > by_note
     assert by_patient >= 0.94 - 3 * 0.031
 
 
+#: Intervals that are computed, not drawn, cost little to simulate.
+EXACT = [name for name in STUDIES if name.startswith(("ICC", "difference"))]
+DRAWN = [name for name in STUDIES if name not in EXACT]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_intervals_that_are_computed_cover_as_often_as_they_say(name: str) -> None:
+    # three standard errors of 600 studies below .94; benchmarks/cluster_coverage.py draws more
+    assert min(coverage(name, patients, 600) for patients in PATIENTS) >= 0.94 - 3 * 0.0097
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", DRAWN)
 def test_intervals_by_patient_cover_as_often_as_they_say(name: str) -> None:
-    # three standard errors of 150 studies below .94; benchmarks/cluster_coverage.py draws more
-    assert min(coverage(name, patients, 150)[1] for patients in PATIENTS) >= 0.94 - 3 * 0.0194
+    # three standard errors of 200 studies below .94; benchmarks/cluster_coverage.py draws more
+    assert min(coverage(name, patients, 200) for patients in PATIENTS) >= 0.94 - 3 * 0.0168

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,17 @@ from rubricate.matchers import fit_matcher, load_matcher
 VALUE = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just([1]) | st.just({})
 
 
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    folder = tmp_path / "model"
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("saved") / "model"
     fit_matcher("exact", load_corpus("open-notes").select(cases=["30"])).save(folder)
     return folder
+
+
+@pytest.fixture
+def saved(model: Path, tmp_path: Path) -> Path:
+    """Return a copy of a model that a test may damage."""
+    return Path(shutil.copytree(model, tmp_path / "model"))
 
 
 def header(folder: Path) -> dict[str, Any]:
@@ -90,10 +97,9 @@ def test_files_that_the_header_does_not_list_are_refused(saved: Path) -> None:
 
 @given(data=st.data())
 def test_no_header_makes_another_error_than_ours(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    data: st.DataObject, model: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    folder = tmp_path_factory.mktemp("model") / "m"
-    fit_matcher("exact", load_corpus("open-notes").select(cases=["30"])).save(folder)
+    folder = shutil.copytree(model, tmp_path_factory.mktemp("model") / "m")
     value = header(folder)
     for field in data.draw(st.lists(st.sampled_from(sorted(value)), max_size=3)):
         value[field] = data.draw(VALUE)

@@ -250,7 +250,7 @@ def design_posterior(
     seen = notes.cells.sum(axis=0)
     drawn: dict[bytes, F64] = {}
     found: dict[str, Estimate] = {}
-    for place, (name, (_, right, wrong)) in enumerate(_RATES.items()):
+    for place, (name, (formula, right, wrong)) in enumerate(_RATES.items()):
         rarer = min(seen[list(right)].sum(), seen[list(wrong)].sum())
         moved = np.zeros(4)
         moved[list(wrong)] = max(0.0, 1 - rarer / FEW) / 2
@@ -260,9 +260,9 @@ def design_posterior(
             prior = np.maximum(PRIOR + sign * moved, _LEAST_PRIOR)
             key = prior.tobytes()
             if key not in drawn:
-                tables = population_tables(notes, settings.seed, prior, finite=finite)
-                drawn[key] = table_rates(tables)
-            limits.append(float(quantile_each(drawn[key][:, [place]], np.array([q]))[0]))
+                drawn[key] = population_tables(notes, settings.seed, prior, finite=finite)
+            rates = formula(drawn[key])[:, None]
+            limits.append(float(quantile_each(rates, np.array([q]))[0]))
         value = float(estimate[place])
         # The prior pulls the draws towards the middle; an interval holds its estimate. Both
         # limits of an undefined estimate are undefined.

@@ -374,7 +374,7 @@ def _tails(
     return tails
 
 
-def half_width_in_sds(confidence: float, freedom: int | None) -> float:
+def half_width_in_sds(confidence: float, freedom: float | None) -> float:
     """Return the distance of a limit in standard deviations: Student's t, or the normal quantile.
 
     The quantiles that a bootstrap reads off are as far out as those of t with the degrees of

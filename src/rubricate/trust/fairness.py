@@ -20,6 +20,7 @@ from rubricate.progress import Progress, silent, watched
 from rubricate.run.reading import ScoredRun, paired_items, shared_notes
 from rubricate.run.tables import cell_text
 from rubricate.stats import Estimate, Resampling, adjust_p_values, bootstrap_interval, sum_clusters
+from rubricate.stats.resampling import half_width_in_sds
 
 #: What is compared, in words; all in points of 100.
 MEASURES = {
@@ -143,16 +144,19 @@ def compare_groups(
     Groups may write about different cases, and cases differ in difficulty, so the difference is
     taken among notes of the same case: with g the membership and v the value, both centred in
     each case, it is sum(g v) / sum(g²), the coefficient of g in a linear model with an effect
-    for each case (Frisch & Waugh 1933). Intervals draw notes with replacement, with what the model
-    leaves of them over sqrt(1 - h), h = 1 / n + g² / sum(g²) the leverage of a note in a case of n:
-    fitting takes that share of the spread away (Wu 1986, Annals of Statistics 14: 1261). Limits are
-    percentiles, widened for the degrees of freedom that cases take. The test permutes notes within
-    cases, p = (1 + b) / (1 + m) (Phipson & Smyth 2010). Holm's (1979) correction covers all
+    for each case (Frisch & Waugh 1933). Its standard error is that of White (1980), with what
+    the model leaves of each note over sqrt(1 - h), h = 1 / n + g² / sum(g²) the leverage of a note
+    in a case of n: fitting takes that share of the spread away (Wu 1986, Annals of Statistics 14:
+    1261). The interval takes Student's t with the degrees of freedom that this error has, few where
+    a group is small (Bell & McCaffrey 2002, Survey Methodology 28: 169; Imbens & Kolesár 2016,
+    Review of Economics and Statistics 98: 701). The test permutes notes within cases,
+    p = (1 + b) / (1 + m) (Phipson & Smyth 2010). Holm's (1979) correction covers all
     contrasts. A difference in scores alone may be real; one in errors is unfair.
 
-    With ``clusters``, the cluster of each note, such as its patient, intervals draw whole clusters
-    and tests turn the sign of all that a cluster adds to sum(g v) at random (wild cluster bootstrap
-    of the null hypothesis: Cameron, Gelbach & Miller 2008).
+    With ``clusters``, the cluster of each note, such as its patient, the standard error and its
+    degrees of freedom are those of clusters (Liang & Zeger 1986), and tests turn the sign of all
+    that a cluster adds to sum(g v) at random (wild cluster bootstrap of the null hypothesis:
+    Cameron, Gelbach & Miller 2008).
 
     >>> notes = tuple(f"n{i}" for i in range(80))
     >>> score = np.array([4.0, 6.0] * 40) + np.arange(80) % 5
@@ -322,24 +326,16 @@ def _contrasts(
     centred = _centred(value[:, None], case)[:, 0]
     member = (label[:, None] == np.arange(len(tested))).astype(np.float64)
     member = _centred(member, case)
-    counts = np.stack([_spread_again(centred, member, case, cluster), member**2], axis=-1)
-    done = bootstrap_interval(
-        counts,
-        _ratio,
-        replace(settings.resampling, method="percentile"),
-        freedom=max(1, len(value) - len(np.unique(case)) - 1)
-        if cluster is None
-        else max(1, len(np.unique(cluster)) - 1),
-        clusters=cluster,
-    )
+    unit = np.arange(len(value)) if cluster is None else cluster
+    slope, reach = _slopes(centred, member, case, unit, settings.resampling.confidence)
     if cluster is None:
         p_values = _p_values(centred, member, case, settings)
     else:
         p_values = _cluster_p_values(centred[:, None] * member, cluster, settings)
     against = reported[1] if len(reported) == 2 else "others"
     return [
-        Contrast(measure, group, against, float(done.estimate[k]), float(done.low[k]),
-                 float(done.high[k]), float(p_values[k]), float("nan"), flag=False)
+        Contrast(measure, group, against, float(slope[k]), float(slope[k] - reach[k]),
+                 float(slope[k] + reach[k]), float(p_values[k]), float("nan"), flag=False)
         for k, group in enumerate(tested)
     ]  # fmt: skip
 
@@ -350,26 +346,45 @@ def _centred(values: F64, case: I64) -> F64:
     return np.asarray(values - (means / np.maximum(n, 1)[:, None])[case])
 
 
-def _spread_again(centred: F64, member: F64, case: I64, cluster: I64 | None) -> F64:
-    """Return each note's part of sum(g v), with the spread that fitting took away.
+def _slopes(centred: F64, member: F64, case: I64, unit: I64, confidence: float) -> tuple[F64, F64]:
+    """Return the coefficient of each group, and the half width of its interval.
 
-    The notes of a cluster in a case have the leverage of their mean, which is that of all of them.
+    The notes of a unit in a case have the leverage of their mean, which is that of all of them.
     """
-    squares = (member**2).sum(axis=0)
-    squares = np.where(squares > 1e-12, squares, np.nan)
-    slope = (centred @ member) / squares
-    own, place = np.arange(len(case)), np.arange(len(case))
-    if cluster is not None:
-        own = cluster
-        _, place = np.unique(np.stack([cluster, case]), axis=1, return_inverse=True)
-    pulls = np.zeros((int(own.max()) + 1, member.shape[1]))
-    np.add.at(pulls, own, member**2)
+    _, unit = np.unique(unit, return_inverse=True)
+    total = (member**2).sum(axis=0)
+    total = np.where(total > 1e-12, total, np.nan)
+    slope = (centred @ member) / total
+    _, place = np.unique(np.stack([unit, case]), axis=1, return_inverse=True)
     together = np.bincount(place)[place] / np.bincount(case)[case]
-    leverage = together[:, None] + pulls[own] / squares
-    left = (centred[:, None] - slope * member) / np.sqrt(np.where(leverage < 1, 1 - leverage, 1))
-    # notes of unequal leverage would move the slope itself: what they add is taken off again
-    moved = (left * member).sum(axis=0) / squares
-    return np.asarray(member * left + (slope - moved) * member**2)
+    leverage = together[:, None] + sum_clusters(member**2, unit)[0][unit] / total
+    pull = member / np.sqrt(np.where(leverage < 1, 1 - leverage, 1))
+    left, _ = sum_clusters(pull * (centred[:, None] - slope * member), unit)
+    error = np.sqrt((left**2).sum(axis=0)) / total
+    freedom = [_freedom(*pair, case, unit) for pair in zip(pull.T, member.T, strict=True)]
+    return slope, np.array([half_width_in_sds(confidence, one) for one in freedom]) * error
+
+
+def _freedom(pull: F64, member: F64, case: I64, unit: I64) -> float:
+    """Return the degrees of freedom of a squared standard error (Bell & McCaffrey 2002).
+
+    With G_g = (I - H)_g a_g, a_g the pull of unit g and H the projection on cases and membership,
+    they are tr(G'G)² / tr((G'G)²) by Satterthwaite's approximation. G'G is D - SS' - tt': D has the
+    squared pulls of each unit, S its pull in each case over the root of the case's size, and t its
+    pull along the membership.
+    """
+    from scipy.sparse import coo_array
+
+    squares, along = (np.bincount(unit, weights=pull * one) for one in (pull, member))
+    along = along / np.sqrt((member**2).sum() or np.nan)
+    sizes = np.maximum(np.bincount(case), 1)
+    by_case = coo_array((pull / np.sqrt(sizes)[case], (unit, case))).tocsr()
+    lengths: F64 = np.asarray(by_case.power(2).sum(axis=1)).ravel()
+    trace = squares.sum() - lengths.sum() - along @ along
+    both = (squares**2).sum() - 2 * (squares * (lengths + along**2)).sum()
+    both += (by_case.T @ by_case).power(2).sum() + 2 * ((by_case.T @ along) ** 2).sum()
+    both += (along @ along) ** 2
+    return float(trace**2 / both) if both > 0 else 1.0
 
 
 def _ratio(sums: F64) -> F64:
