@@ -312,3 +312,29 @@ def test_a_pipe_is_refused_and_not_waited_for(command: str, folder: Path) -> Non
     os.mkfifo("pipe")
     done = run(*command.replace("PIPE", "pipe").split())
     assert done.exit_code in (1, 2) and "pipe" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["convert", "", "out.jsonl", "--to", "jsonl"],
+        ["convert", "notes", "", "--to", "jsonl"],
+        ["rubric", ""],
+        ["score", "", "--rubric", "r.csv", "--out", "run"],
+        ["score", "notes", "--rubric", "", "--out", "run"],
+        ["score", "notes", "--rubric", "r.csv", "--out", ""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_path_is_not_the_working_folder(
+    given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shells leave it where a variable is not set."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("no fever", encoding="utf-8")
+    (tmp_path / "r.csv").write_text("case,feature,text\nc,f,Fever\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    done = run(*given)
+    assert done.exit_code == 2
+    assert sorted(tmp_path.rglob("*")) == before

@@ -124,3 +124,9 @@ def test_weights_out_of_range_are_refused_with_their_row(tmp_path: Path, weight:
     done = RUN(main, ["rubric", str(path)])
     assert done.exit_code != 0
     assert "r.csv" in done.stderr and "row 3" in done.stderr and "10,000" in done.stderr
+
+
+def test_what_holds_no_rubric_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("no fever", encoding="utf-8")
+    done = RUN(main, ["rubric", str(tmp_path)])
+    assert done.exit_code == 1 and "no rubric" in done.output

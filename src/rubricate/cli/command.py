@@ -44,6 +44,14 @@ class Option(click.Option):
         self.section = section
 
 
+def _need_path(
+    kind: Any, value: Any, param: click.Parameter | None, ctx: click.Context | None
+) -> None:
+    """Fail for an empty path that somebody gave: it would stand for the working folder."""
+    if value == "" and (param is None or param.default != ""):
+        kind.fail("The path is empty. Is a variable of your shell not set?", param, ctx)
+
+
 class There(click.Path):
     """An existing file or folder; the error for a missing one suggests the closest name."""
 
@@ -52,6 +60,7 @@ class There(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; a usage error if nothing is there."""
+        _need_path(self, value, param, ctx)
         place = Path(value)
         if not place.exists():
             self.fail(f"{shown_path(place)}: no such file or folder{near_paths(place)}", param, ctx)
@@ -69,6 +78,11 @@ class Source(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 
     name = "text"
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value; a usage error for an empty one."""
+        _need_path(self, value, param, ctx)
+        return value
+
 
 class Output(click.Path):
     """A file or folder to write.
@@ -79,6 +93,11 @@ class Output(click.Path):
     def __init__(self, *, kept: bool = False, as_text: bool = False, **attributes: Any) -> None:
         super().__init__(path_type=None if as_text else Path, **attributes)
         self.kept = kept
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; a usage error for an empty one."""
+        _need_path(self, value, param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def _paths(ctx: click.Context, *kinds: type[There | Source | Output]) -> Iterator[tuple[Any, Path]]:

@@ -41,6 +41,8 @@ def rubric_command(
 
     is_rubric = Path(path).suffix.lower() in KINDS or _is_other_file(Path(path))
     found = open_rubric(Path(path)) if is_rubric else RubricFile(open_corpus(path).rubrics)
+    if not found.rubrics:
+        raise InputError(f"{path}: holds no rubric")
     cases = _cases(where, cases)
     known = [rubric.case for rubric in found.rubrics]
     for case in cases:

@@ -104,6 +104,15 @@ _ENDINGS: Mapping[str, frozenset[str]] = {
     "texts": frozenset(),
 }  # fmt: skip
 
+_TO_SAVE = " Save each note as a file of its own, .txt or .docx, and give their folder."
+_TO_GIVE = " A file of this kind holds one note: give the folder of the notes."
+#: What to do with kinds of files that hold notes and are no format: ending → advice.
+_HINTS = {
+    ".zip": " Unpack the archive and give its folder.",
+    **dict.fromkeys((".pdf", ".doc", ".rtf", ".odt", ".htm", ".html"), _TO_SAVE),
+    **dict.fromkeys((".txt", ".docx"), _TO_GIVE),
+}
+
 #: Corpora that come with the package, by name.
 EMBEDDED = ("open-notes",)
 
@@ -146,6 +155,8 @@ def detect_format(path: Path, how: ReadOptions = USUAL_OPTIONS) -> str:
         if holds_texts(path):
             return "texts"
     hint = f" It may be part of the {whole} corpus in its folder: give the folder." if whole else ""
+    inside = path.iterdir() if path.is_dir() else [path]
+    hint = hint or next((_HINTS[e] for p in inside if (e := p.suffix.lower()) in _HINTS), "")
     advice = Advice(f"Name it with {{}}: {', '.join(FORMATS)}", (Setting("format"),))
     raise InputError([Fault(f"cannot detect the file format.{hint}", path, advice=advice)])
 

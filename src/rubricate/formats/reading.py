@@ -70,16 +70,16 @@ def unsafe_xml(content: bytes, *, doctype: bool = False) -> str | None:
 
     >>> unsafe_xml(b"<a/>")
     >>> unsafe_xml(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')
-    'a DOCTYPE is not read, for safety'
+    'holds a DOCTYPE, which is not read, for safety'
     """
     start = content.removeprefix(b"\xef\xbb\xbf").lstrip()
     declared = _ENCODING.match(start)
     if (start and start[:1] != b"<") or b"\x00" in content:
-        return "need XML in UTF-8"
+        return "is not XML in UTF-8"
     if declared and declared[1].decode("ascii", "replace").lower() not in _ENCODINGS:
-        return "need XML in UTF-8; save it so"
+        return "is not XML in UTF-8; save it so"
     rest = _PLAIN_DOCTYPE.sub(b"", content, count=1) if doctype else content
-    return "a DOCTYPE is not read, for safety" if b"<!DOCTYPE" in rest else None
+    return "holds a DOCTYPE, which is not read, for safety" if b"<!DOCTYPE" in rest else None
 
 
 class Faults:
