@@ -15,7 +15,7 @@ def mention_in(example: str) -> Mention | None:
     return next((one for one in found if one.start == len(before)), None)
 
 
-CUES = [cue for cue in mention_cues() if cue.side in ("before", "after")]
+CUES = [cue for cue in mention_cues() if cue.side in ("before", "after", "start") and cue.reason]
 
 
 @pytest.mark.parametrize("cue", CUES, ids=lambda cue: f"{cue.side} {cue.phrase}")
@@ -27,7 +27,9 @@ def test_every_cue_takes_its_example_back(cue: Cue) -> None:
     assert found.why.code == cue.reason
 
 
-@pytest.mark.parametrize("cue", [cue for cue in CUES if cue.stands], ids=lambda cue: cue.phrase)
+@pytest.mark.parametrize(
+    "cue", [cue for cue in mention_cues() if cue.stands], ids=lambda cue: f"{cue.side} {cue.phrase}"
+)
 def test_a_cue_leaves_other_mentions_alone(cue: Cue) -> None:
     found = mention_in(cue.stands)
     assert found is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from rubricate.knowledge.tables import cues, groups, pattern, words
 from rubricate.reading.drugs import drugs_among, other_class
 from rubricate.reading.note import Place
@@ -15,6 +17,7 @@ _GENERIC = pattern("drugs.generic")
 _BRANDS = words("drugs.brands")
 _LEFT = CueTable(cues("modality.not_taken"))
 _OF_ALLERGY = words("modality.of_allergy")
+_TAKEN = words("drugs.taken")
 _REASONS = {
     "replaced": Reason("drug.replaced", "another"),
     "stopped": Reason("drug.stopped"),
@@ -31,7 +34,19 @@ def not_taken(asked: Alternative, place: Place) -> Reason | None:
         hit = _LEFT.at(tokens, i) if tokens[i].form in _LEFT else None
         if hit is not None and first - 1 <= hit[1] <= first:
             return _REASONS[hit[0]]
-    return None
+    return _REASONS["allergic"] if _in_allergies(asked, place, first) else None
+
+
+def _in_allergies(asked: Alternative, place: Place, first: int) -> bool:
+    """Tell whether a drug stands among the allergies, or is called one: "aspirin allergy"."""
+    reading, behind = place.reading, max(place.named(asked.stems), default=place.inside[-1]) + 1
+    tokens = reading.tokens
+    if behind < place.end and tokens[behind].form in _OF_ALLERGY:
+        return True
+    if reading.section_at(tokens[first].start) != "allergies":
+        return False
+    begin = bisect_left(reading.starts, reading.statement(tokens[first].start)[0])
+    return not any(token.form in _TAKEN for token in tokens[begin:first])
 
 
 def another_drug(asked: Alternative, place: Place) -> Reason | None:

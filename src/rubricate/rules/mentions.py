@@ -52,7 +52,8 @@ class Cue(NamedTuple):
     ``reach`` tells how far the mention may be away: ``beside`` (nothing
     between), ``next`` (one word), ``item`` and
     ``clause`` (no comma between), ``list`` (commas, but no word of side ``end``), ``statement``.
-    Words of side ``self`` and ``other`` tell who writes.
+    Words of side ``start`` count where a statement begins with them, ``self`` and ``other`` tell who writes. Words ``before`` or ``after`` without a
+    reason take nothing back, though shorter ones among them do: "no change in".
     """
 
     reason: str
@@ -85,11 +86,18 @@ def _cues_in(reading: NoteReading) -> tuple[tuple[_NoteCue, ...], tuple[_NoteCue
     """Return the cues of a note by side."""
     tokens, rows = reading.tokens, mention_cues()
     found: dict[str, list[_NoteCue]] = {"before": [], "after": []}
-    for side, own in found.items():
+    openings = {
+        next((i for i in range(first, len(tokens)) if tokens[i].kind == "word"), first)
+        for first in (bisect_left(reading.starts, start) for start in reading.statements)
+    }
+    for side, own in (*found.items(), ("start", found["before"])):
         table = _table(side)
         for i, token in enumerate(tokens):
+            if side == "start" and i not in openings:
+                continue
             hit = table.at(tokens, i) if token.form in table else None
-            if hit is not None:
+            # Words without a reason take nothing back: "no change in" is more than "no".
+            if hit is not None and rows[int(hit[0])].reason:
                 own.append(_NoteCue(rows[int(hit[0])], i, hit[1]))
     return tuple(found["before"]), tuple(found["after"])
 
