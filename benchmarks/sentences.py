@@ -1,4 +1,4 @@
-"""How many features are credited in sentences that state, deny or only speak of them.
+"""Count the features credited in sentences that state, deny or only speak of them.
 
     python benchmarks/sentences.py [--matcher cascade] [--table FILE] [--every N]
 

@@ -49,11 +49,11 @@ class Mention(NamedTuple):
 class Cue(NamedTuple):
     """A row of the table: words that take a mention back, with an example.
 
-    ``reach`` tells how far the mention may be away: ``beside`` (nothing
-    between), ``next`` (one word), ``item`` and
-    ``clause`` (no comma between), ``list`` (commas, but no word of side ``end``), ``statement``.
-    Words of side ``start`` count where a statement begins with them, ``self`` and ``other`` tell who writes. Words ``before`` or ``after`` without a
-    reason take nothing back, though shorter ones among them do: "no change in".
+    ``reach`` tells how far the mention may be away: ``beside`` (nothing between), ``next`` (one
+    word), ``item`` and ``clause`` (no comma between), ``list`` (commas, but no word of side
+    ``end``), ``statement``. Words of side ``start`` count where a statement begins with them;
+    words of side ``self`` and ``other`` tell who writes. Words without a reason take nothing
+    back, though shorter ones among them do: "no change in".
     """
 
     reason: str
