@@ -14,9 +14,9 @@ from rubricate.evaluation.systems import evaluate_systems
 from rubricate.matchers import make_matcher
 from rubricate.splits import fold_splits
 from rubricate.stats import Estimate, Resampling
+from rubricate.study.collection import measure_agreement
 from rubricate.study.evaluation import measure_variable
-from rubricate.study.measuring import by_variable, measure_agreement
-from rubricate.study.population import Variable
+from rubricate.study.population import Variable, by_variable
 from rubricate.trials import Trial, run_trials
 
 SETTINGS = Resampling(resamples=400)

@@ -10,7 +10,8 @@ import pytest
 
 from rubricate import Corpus
 from rubricate.evaluation.agreement import Agreement, agree
-from rubricate.reports.agreement import agreement_page
+from rubricate.reports.agreement import agreement_report
+from rubricate.reports.blocks import to_html
 from rubricate.stats import Resampling
 
 FEW = Resampling(resamples=50)
@@ -22,7 +23,7 @@ def agreement(trapped: Corpus) -> Agreement:
 
 
 def test_the_page_is_whole(agreement: Agreement, read_page: Callable[[str], Any]) -> None:
-    reader = read_page(agreement_page(agreement, inputs={"corpus": "ab12"}))
+    reader = read_page(to_html(agreement_report(agreement, inputs={"corpus": "ab12"})))
     assert "3 annotators, 3 pairs: 6 notes of 2 cases" in reader.text
     assert "corpusab12" in reader.text
     assert "Fleiss’ kappa" in reader.text
@@ -30,7 +31,7 @@ def test_the_page_is_whole(agreement: Agreement, read_page: Callable[[str], Any]
 
 
 def test_cases_end_with_mean_and_sd(agreement: Agreement, read_page: Callable[[str], Any]) -> None:
-    text = read_page(agreement_page(agreement)).text
+    text = read_page(to_html(agreement_report(agreement))).text
     mean, sd = agreement.case_table()[-2:]
     names = ("f1", "jaccard", "kappa", "yes_no_f1")
     assert "Mean" + "".join(f"{mean[name]:.3f}" for name in names) in text
@@ -40,7 +41,7 @@ def test_cases_end_with_mean_and_sd(agreement: Agreement, read_page: Callable[[s
 def test_groups_stand_within_and_across(
     agreement: Agreement, read_page: Callable[[str], Any]
 ) -> None:
-    text = read_page(agreement_page(agreement)).text
+    text = read_page(to_html(agreement_report(agreement))).text
     within = agreement.per_note["expert", "expert"]["a1"]["exact"]
     assert f"{within.mean['f1']:.3f} ({within.sd['f1']:.3f})" in text
     assert "crowd (predicted) against expert (reference)" in text
@@ -51,14 +52,14 @@ def test_groups_stand_within_and_across(
 
 
 def test_the_matrix_is_symmetric(agreement: Agreement) -> None:
-    page = agreement_page(agreement)
+    page = to_html(agreement_report(agreement))
     value = agreement.pairs["bob", "cy"].characters.total().f1
     assert f"bob and cy: {value:.3f}" in page
     assert f"cy and bob: {value:.3f}" in page
 
 
 def test_notes_name_both_annotators(agreement: Agreement) -> None:
-    page = agreement_page(agreement, worst=4)
+    page = to_html(agreement_report(agreement, worst=4))
     summaries = re.findall(r"<summary>Note .*?</summary>", page)
     assert len(summaries) == 4
     assert any("bob only" in s and "cy only" in s for s in summaries)
@@ -67,7 +68,7 @@ def test_notes_name_both_annotators(agreement: Agreement) -> None:
 
 def test_two_annotators_of_one_case(trapped: Corpus, read_page: Callable[[str], Any]) -> None:
     corpus = trapped.select(cases=["a"], annotators=["bob", "cy"])
-    page = agreement_page(agree(corpus, settings=FEW))
+    page = to_html(agreement_report(agree(corpus, settings=FEW)))
     reader = read_page(page)
     assert "2 annotators, 1 pair: 3 notes of 1 case" in reader.text
     assert "Fleiss" not in reader.text
@@ -75,5 +76,5 @@ def test_two_annotators_of_one_case(trapped: Corpus, read_page: Callable[[str], 
 
 
 def test_rule_for_nothing_marked_is_said(trapped: Corpus, read_page: Callable[[str], Any]) -> None:
-    page = agreement_page(agree(trapped, empty="skip", settings=FEW))
+    page = to_html(agreement_report(agree(trapped, empty="skip", settings=FEW)))
     assert "in which an annotator marked nothing are left out" in read_page(page).text

@@ -12,8 +12,9 @@ import pytest
 from rubricate import Corpus
 from rubricate.evaluation.agreement import agree
 from rubricate.evaluation.evaluation import Evaluation
-from rubricate.reports.agreement import agreement_page
-from rubricate.reports.evaluation import evaluation_page
+from rubricate.reports.agreement import agreement_report
+from rubricate.reports.blocks import to_html
+from rubricate.reports.evaluation import evaluation_report
 from rubricate.stats import Resampling
 
 BROWSER = next(
@@ -45,7 +46,7 @@ def opened(page: Path, profile: Path) -> tuple[str, list[str]]:
 def test_the_console_stays_silent(
     trapped: Corpus, measured: dict[str, Evaluation], tmp_path: Path
 ) -> None:
-    page = evaluation_page(measured, trapped, dict.fromkeys(measured, trapped))
+    page = to_html(evaluation_report(measured, trapped, dict.fromkeys(measured, trapped)))
     dom, console = opened(written(tmp_path, page), tmp_path / "profile")
     assert not console
     assert '<button type="button">' in dom  # the page's own script ran
@@ -66,7 +67,7 @@ def with_script(page: str, script: str) -> str:
 
 
 def test_marked_text_is_the_note_to_the_character(trapped: Corpus, tmp_path: Path) -> None:
-    page = agreement_page(agree(trapped, settings=Resampling(resamples=20)))
+    page = to_html(agreement_report(agree(trapped, settings=Resampling(resamples=20))))
     check = """
       const texts = [...document.querySelectorAll(".note-text")].map(e => JSON.stringify(e.textContent));
       document.body.dataset.same = String(new Set(texts).size === 1);
@@ -83,7 +84,7 @@ def test_marked_text_is_the_note_to_the_character(trapped: Corpus, tmp_path: Pat
 def test_tables_sort_and_fragments_light_up_together(
     trapped: Corpus, measured: dict[str, Evaluation], tmp_path: Path
 ) -> None:
-    page = evaluation_page({"cy": measured["cy"]}, trapped, {"cy": trapped})
+    page = to_html(evaluation_report({"cy": measured["cy"]}, trapped, {"cy": trapped}))
     check = """
       const table = [...document.querySelectorAll("table[data-sort]")].find(
         t => t.tHead.textContent.includes("Feature"));

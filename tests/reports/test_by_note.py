@@ -12,10 +12,10 @@ from rubricate import CorpusBuilder, Feature, Note
 from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
 from rubricate.evaluation.evaluation import add_intervals
-from rubricate.reports.agreement import agreement_page
-from rubricate.reports.blocks import blocks_html
+from rubricate.reports.agreement import agreement_report
+from rubricate.reports.blocks import blocks_html, to_html
 from rubricate.reports.by_note import MarkSource, costly_notes, marked_rows, presence_scores
-from rubricate.reports.evaluation import evaluation_page
+from rubricate.reports.evaluation import evaluation_report
 from rubricate.reports.highlight import Sides
 from rubricate.rows import Detail
 from rubricate.spans import Span
@@ -95,12 +95,14 @@ def test_scores_are_sums_of_weights(corpus) -> None:
 
 def test_pages_draw_differences_of_scores(corpus, read_page) -> None:
     agreement = agree(corpus, settings=Resampling(resamples=50))
-    page = agreement_page(agreement, worst=1)
+    page = to_html(agreement_report(agreement, worst=1))
     assert "Scores: b minus a" in page
     assert "AC2" in page
     found = evaluate(corpus, corpus, reference_annotator="a", predicted_annotator="b")
     measured = {"b": add_intervals(found, Resampling(resamples=50))}
-    assert "Scores: b minus a" in evaluation_page(measured, corpus, {"b": corpus}, worst=1)
+    assert "Scores: b minus a" in to_html(
+        evaluation_report(measured, corpus, {"b": corpus}, worst=1)
+    )
     bias = agreement.scores.limits.bias
     assert bias.value == pytest.approx(16 / 12 - 33 / 12)
 
@@ -120,6 +122,6 @@ def test_equal_scores_have_neither_a_drawing_nor_an_interval_without_width(corpu
     agreement = agree(builder.build(), settings=Resampling(resamples=50))
     assert agreement.scores.absolute.value == 1
     assert not agreement.scores.absolute.has_interval
-    page = agreement_page(agreement, worst=1)
+    page = to_html(agreement_report(agreement, worst=1))
     assert "the same score" in page
     assert "Scores: b minus a" not in page

@@ -13,7 +13,8 @@ from rubricate.errors import InputError
 from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
 from rubricate.evaluation.evaluation import Evaluation, add_intervals
-from rubricate.reports.comparison import comparison_page
+from rubricate.reports.blocks import to_html
+from rubricate.reports.comparison import comparison_report
 from rubricate.stats import Resampling
 from rubricate.trials import TrialResult
 
@@ -42,7 +43,9 @@ def test_everything_is_on_the_page(
     several = as_result(measured, ("2", "40"))
     result = TrialResult(several.measured, agree(trapped, settings=FEW), FEW)
     seen: list[tuple[int, int | None, str]] = []
-    page = comparison_page(result, trapped, "One <b> fold.", progress=lambda *now: seen.append(now))
+    page = to_html(
+        comparison_report(result, trapped, "One <b> fold.", progress=lambda *now: seen.append(now))
+    )
     text = read_page(page).text
     for words in ("One <b> fold.", "cy − bob", "annotated notes per case", "seed0", "resamples50"):
         assert words in text
@@ -59,7 +62,7 @@ def test_everything_is_on_the_page(
 def test_differences_are_tested(
     trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
-    text = read_page(comparison_page(as_result(measured), trapped, "p")).text
+    text = read_page(to_html(comparison_report(as_result(measured), trapped, "p"))).text
     both = [measured[name].characters.total().f1 for name in ("cy", "bob")]
     assert f"cy − bobCharacters{both[0] - both[1]:.3f}[" in text
     assert "Learning curve" not in text  # only one number of notes
@@ -68,7 +71,7 @@ def test_differences_are_tested(
 def test_one_matcher_has_no_difference(
     trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
-    page = comparison_page(as_result({"bob": measured["bob"]}), trapped, "p")
+    page = to_html(comparison_report(as_result({"bob": measured["bob"]}), trapped, "p"))
     assert "differences" not in read_page(page).ids
 
 
@@ -80,7 +83,7 @@ def test_many_cases_are_drawn_in_several_figures(read_page: Callable[[str], Any]
         )
         for name in ("exact <b>", "fuzzy")
     }
-    page = comparison_page(as_result(measured), corpus, "p")
+    page = to_html(comparison_report(as_result(measured), corpus, "p"))
     read_page(page)
     assert page.count('class="plot"') == 1 + 2 * 2  # all together; 45 cases twice, for two measures
     for i in range(45):
@@ -91,7 +94,7 @@ def test_means_and_sds_are_over_cases(
     trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     values = [p.value for p in measured["bob"].by_group("characters", level="cases").values()]
-    page = comparison_page(as_result({"bob": measured["bob"]}), trapped, "p")
+    page = to_html(comparison_report(as_result({"bob": measured["bob"]}), trapped, "p"))
     expected = f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})"
     assert expected in read_page(page).text
 
@@ -105,9 +108,9 @@ def test_undefined_cases_do_not_stop_it(read_page: Callable[[str], Any]) -> None
     corpus = builder.build()
     found = evaluate(corpus, corpus, reference_annotator="ref", predicted_annotator="none")
     result = as_result({"none": add_intervals(found, FEW)})
-    read_page(comparison_page(result, corpus, "p"))
+    read_page(to_html(comparison_report(result, corpus, "p")))
 
 
 def test_nothing_to_compare(trapped: Corpus) -> None:
     with pytest.raises(InputError):
-        comparison_page(as_result({}), trapped, "p")
+        to_html(comparison_report(as_result({}), trapped, "p"))

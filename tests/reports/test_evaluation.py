@@ -25,10 +25,9 @@ from rubricate.evaluation import evaluate
 from rubricate.evaluation.agreement import agree
 from rubricate.evaluation.design import SampleDesign
 from rubricate.evaluation.evaluation import Evaluation, add_intervals
-from rubricate.reports.blocks import blocks_html, save_report
+from rubricate.reports.blocks import blocks_html, save_report, to_html
 from rubricate.reports.evaluation import (
     calibration_section,
-    evaluation_page,
     evaluation_report,
 )
 from rubricate.stats import Resampling
@@ -53,7 +52,7 @@ def test_a_real_page_is_whole_and_small(
     raters: tuple[Corpus, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
     corpus, found = raters
-    page = evaluation_page({"second_rater": found}, corpus, {"second_rater": corpus})
+    page = to_html(evaluation_report({"second_rater": found}, corpus, {"second_rater": corpus}))
     reader = read_page(page)
     assert len(page.encode()) < 3_000_000
     total = found.characters.total()
@@ -69,7 +68,7 @@ def test_the_notes_that_cost_most_come_first(
     raters: tuple[Corpus, Evaluation],
 ) -> None:
     corpus, found = raters
-    page = evaluation_page({"s": found}, corpus, {"s": corpus}, worst=8)
+    page = to_html(evaluation_report({"s": found}, corpus, {"s": corpus}, worst=8))
     table = found.characters.by("note")
     wrong = table.values[:, 1] + table.values[:, 2]
     worst = [table.ids[i] for i in np.argsort(-wrong, kind="stable")[:8]]
@@ -87,10 +86,10 @@ def test_traps_stay_text(
     trap = '<script>alert("x")</script>'
     systems = {f"{name} {trap}": found for name, found in measured.items()}
     ceiling = agree(trapped, settings=FEW)
-    page = evaluation_page(
+    page = to_html(evaluation_report(
         systems, trapped, dict.fromkeys(systems, trapped), ceiling=ceiling,
         inputs={trap: trap},
-    )  # fmt: skip
+    ))  # fmt: skip
     reader = read_page(page)
     assert "img" not in reader.tags
     assert reader.text.count(trap) > 10
@@ -99,8 +98,10 @@ def test_traps_stay_text(
 def test_method_names_version_inputs_and_settings(
     trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
-    page = evaluation_page(
-        {"bob": measured["bob"]}, trapped, {"bob": trapped}, inputs={"ref.csv": "ab12"}
+    page = to_html(
+        evaluation_report(
+            {"bob": measured["bob"]}, trapped, {"bob": trapped}, inputs={"ref.csv": "ab12"}
+        )
     )
     text = read_page(page).text
     assert f"rubricate{__version__}" in text
@@ -111,9 +112,9 @@ def test_method_names_version_inputs_and_settings(
 
 def test_ceiling_draws_a_line(trapped: Corpus, measured: dict[str, Evaluation]) -> None:
     systems, predicted = {"bob": measured["bob"]}, {"bob": trapped}
-    without = evaluation_page(systems, trapped, predicted)
+    without = to_html(evaluation_report(systems, trapped, predicted))
     ceiling = agree(trapped, settings=FEW)
-    with_line = evaluation_page(systems, trapped, predicted, ceiling=ceiling)
+    with_line = to_html(evaluation_report(systems, trapped, predicted, ceiling=ceiling))
     assert 'stroke-width="2.2"' in with_line
     assert 'stroke-width="2.2"' not in without
 
@@ -121,10 +122,10 @@ def test_ceiling_draws_a_line(trapped: Corpus, measured: dict[str, Evaluation]) 
 def test_a_system_may_be_called_like_the_annotators(
     trapped: Corpus, measured: dict[str, Evaluation], read_page: Callable[[str], Any]
 ) -> None:
-    page = evaluation_page(
+    page = to_html(evaluation_report(
         {"annotators": measured["bob"]}, trapped, {"annotators": trapped},
         ceiling=agree(trapped, settings=FEW),
-    )  # fmt: skip
+    ))  # fmt: skip
     assert "annotators with each other" in read_page(page).text
 
 
@@ -134,7 +135,7 @@ def test_notes_without_prediction_are_shown_as_missed(
     part = trapped.select(notes=["n0", "n1"], annotators=["bob"])
     reference = trapped.select(annotators=[trapped.annotators[0].id])
     found = add_intervals(evaluate(reference, part), FEW)
-    reader = read_page(evaluation_page({"bob": found}, reference, {"bob": part}))
+    reader = read_page(to_html(evaluation_report({"bob": found}, reference, {"bob": part})))
     assert "rows judged by the reference" in reader.text  # the warning
     assert "Note n5" in reader.text
 
@@ -144,7 +145,7 @@ def test_full_agreement_has_no_notes_to_show(
 ) -> None:
     same = trapped.select(annotators=["bob"])
     found = add_intervals(evaluate(same, same), FEW)
-    reader = read_page(evaluation_page({"bob": found}, same, {"bob": same}))
+    reader = read_page(to_html(evaluation_report({"bob": found}, same, {"bob": same})))
     assert "Both sides marked the same characters." in reader.text
     assert "mark" not in reader.tags
 
@@ -155,7 +156,7 @@ def test_weights_move_the_confusion(trapped: Corpus, read_page: Callable[[str], 
     )
     weights = {note.id: 1000.0 for note in trapped.notes}
     found = add_intervals(evaluation, FEW, design=SampleDesign(weights=weights))
-    text = read_page(evaluation_page({"bob": found}, trapped, {"bob": trapped})).text
+    text = read_page(to_html(evaluation_report({"bob": found}, trapped, {"bob": trapped}))).text
     assert f"{1000 * evaluation.presence.total().counts['tp']:,}" in text
     assert "by the sampling design" in text
 
@@ -168,15 +169,17 @@ def test_many_features_are_limited_and_it_says_so(
 ) -> None:
     monkeypatch.setattr("rubricate.reports.levels.MAX_FEATURES", 3)
     monkeypatch.setattr("rubricate.reports.levels.WORST_FEATURES", 2)
-    text = read_page(evaluation_page({"bob": measured["bob"]}, trapped, {"bob": trapped})).text
+    text = read_page(
+        to_html(evaluation_report({"bob": measured["bob"]}, trapped, {"bob": trapped}))
+    ).text
     assert "Of 4 features the 2 with the lowest F1 of bob are drawn; the other 2" in text
 
 
 def test_systems_need_their_corpus(trapped: Corpus, measured: dict[str, Evaluation]) -> None:
     with pytest.raises(InputError, match="cy"):
-        evaluation_page(measured, trapped, {"bob": trapped})
+        to_html(evaluation_report(measured, trapped, {"bob": trapped}))
     with pytest.raises(InputError):
-        evaluation_page({}, trapped, {})
+        to_html(evaluation_report({}, trapped, {}))
 
 
 def test_reports_are_written_once(
@@ -232,7 +235,7 @@ def bold() -> Corpus:
 
 def test_the_page_draws_what_was_measured(bold: Corpus, read_page: Callable[[str], Any]) -> None:
     found = measured(bold)
-    page = evaluation_page({f"bold {TRAP}": found}, bold, {f"bold {TRAP}": bold})
+    page = to_html(evaluation_report({f"bold {TRAP}": found}, bold, {f"bold {TRAP}": bold}))
     reader = read_page(page)
     assert "probabilities" in reader.ids
     calibration = found.calibration
@@ -274,7 +277,7 @@ def test_few_rows_say_nothing_about_a_feature() -> None:
 def test_each_system_has_its_own_diagram(bold: Corpus, read_page: Callable[[str], Any]) -> None:
     calm = stated(1.0)
     systems = {"bold": measured(bold), "calm": measured(calm)}
-    page = evaluation_page(systems, bold, {"bold": bold, "calm": calm})
+    page = to_html(evaluation_report(systems, bold, {"bold": bold, "calm": calm}))
     assert page.count('<svg xmlns="http://www.w3.org/2000/svg" class="plot"') >= 2
     text = read_page(page).text
     assert "Reliability: bold." in text
@@ -286,7 +289,7 @@ def test_without_probabilities_nothing_is_shown(
 ) -> None:
     found = measured(bold, "reference")
     assert calibration_section({"reference": found}, bold) == []
-    page = evaluation_page({"reference": found}, bold, {"reference": bold})
+    page = to_html(evaluation_report({"reference": found}, bold, {"reference": bold}))
     assert "probabilities" not in read_page(page).ids
     both = {"reference": found, "system": measured(bold)}
     assert "Reliability: reference." not in blocks_html(calibration_section(both, bold))

@@ -27,12 +27,6 @@ from rubricate.evaluation.counts import (
     negative_predictive_value,
 )
 from rubricate.evaluation.probabilities import areas
-from rubricate.evaluation.raters import (
-    alpha_of_sums,
-    fleiss_counts,
-    kappa_of_sums,
-    krippendorff_counts,
-)
 from rubricate.stats import (
     Resampling,
     adjust_p_values,
@@ -44,6 +38,12 @@ from rubricate.stats import (
     proportion_interval,
     random_effects,
     score_agreement,
+)
+from rubricate.stats.raters import (
+    alpha_of_sums,
+    fleiss_counts,
+    kappa_of_sums,
+    krippendorff_counts,
 )
 from rubricate.stats.resampling import quantile_each
 from rubricate.trust.item_bias import _mantel_haenszel

@@ -19,8 +19,7 @@ from rubricate.study.evaluation import (
     weigh_agreement,
     width_met,
 )
-from rubricate.study.measuring import by_variable
-from rubricate.study.population import read_population
+from rubricate.study.population import by_variable, read_population
 from rubricate.study.record import Study
 from rubricate.study.report import report_study
 from rubricate.study.status import study_status

@@ -7,8 +7,9 @@ import pytest
 
 from rubricate.errors import InputError
 from rubricate.formats.tables import write_table
-from rubricate.study.record import Study, input_hash, read_numbered, run_step, write_summary
+from rubricate.study.record import Study, input_hash, read_numbered, run_step
 from rubricate.study.settings import StudySettings
+from rubricate.values import write_json
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_hash_of_a_step_ignores_when_it_ran(study: Study) -> None:
     run(study)
     before = input_hash(study.output("plan"))
     record = study.done("plan")
-    write_summary(study.output("plan", "record.json"), record | {"time": "later"})
+    write_json(study.output("plan", "record.json"), record | {"time": "later"})
     assert input_hash(study.output("plan")) == before
     assert json.loads(study.output("plan", "record.json").read_text())["time"] == "later"
 

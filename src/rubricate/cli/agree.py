@@ -109,7 +109,8 @@ def agree_command(
                 f"{path} does not know {', '.join(unknown)}: what others marked of it is not "
                 "compared. Name the same features in all of them (in BRAT: annotation.conf)"
             )
-    chosen = keep_annotators(keep_where(corpus, where), annotators)
+    chosen = keep_where(corpus, where) if where else corpus
+    chosen = keep_annotators(chosen, annotators) if annotators else chosen
     warn_of_lone_labels(chosen)
     with shown_progress() as progress:
         found = agree(

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from rubricate.arrays import F64, I64, Bools
+from rubricate.arrays import F64, I64
 from rubricate.corpus import Corpus
 from rubricate.display import table_html
 from rubricate.errors import ArgumentError, InputError, UnknownNameError, did_you_mean
-from rubricate.evaluation.counts import CountTable, mean_defined
+from rubricate.evaluation.counts import mean_defined
 from rubricate.evaluation.design import SampleDesign, clusters_of
 from rubricate.evaluation.evaluation import (
     Evaluation,
@@ -23,21 +23,26 @@ from rubricate.evaluation.evaluation import (
 )
 from rubricate.evaluation.matching import LABELS, Matching, span_counts, words
 from rubricate.evaluation.pairing import Coverage, Pairing, row_keys
-from rubricate.evaluation.raters import (
-    ChanceCorrected,
-    ScoreAgreement,
-    chance_corrected_of,
-    score_agreement_of,
-)
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import (
     Estimate,
+    LimitsOfAgreement,
     Resampling,
     Support,
     bootstrap_interval,
     defined,
+    effective_items,
+    gwet_ac2,
     limit_by_items,
+    limits_of_agreement,
     ratio,
+    score_agreement,
+)
+from rubricate.stats.raters import (
+    alpha_of_sums,
+    fleiss_counts,
+    kappa_of_sums,
+    krippendorff_counts,
 )
 
 #: A line of the table by case; the last two hold mean and SD and no number of notes.
@@ -258,6 +263,13 @@ def agree(
     clusters = clusters_of(corpus, cluster) if cluster else None
     once = pair_annotators(corpus, ordered=False)
     pooled = evaluate_pairing(once.pairing, matching)
+    # Each pair's rows are taken out of the pooled counts.
+    ids = [annotator.id for annotator in corpus.annotators]
+    code = once.reference_annotator * len(ids) + once.predicted_annotator
+    pairs_of = {}
+    for own in np.unique(code).tolist():
+        who = ids[own // len(ids)], ids[own % len(ids)]
+        pairs_of[who] = pooled.take(np.flatnonzero(code == own), *who)
     groups = _group_pairs(corpus, reference_group)
     per_note = {}
     for (one, two), (left, right) in watched(
@@ -273,7 +285,7 @@ def agree(
     return Agreement(
         corpus,
         add_intervals(pooled, settings, design=SampleDesign(clusters=clusters), progress=progress),
-        _each_pair(corpus, once, pooled),
+        pairs_of,
         per_note,
         chance_corrected_of(corpus, settings, clusters),
         span_lengths(corpus, tokens),
@@ -307,20 +319,6 @@ def _group_pairs(
     return pairs
 
 
-def _each_pair(
-    corpus: Corpus, once: AnnotatorPairs, pooled: Evaluation
-) -> dict[tuple[str, str], Evaluation]:
-    """Take each pair's rows out of the pooled counts."""
-    n = len(corpus.annotators)
-    pair = once.reference_annotator * n + once.predicted_annotator
-    found = {}
-    for code in np.unique(pair).tolist():
-        own = np.flatnonzero(pair == code)
-        first, second = corpus.annotators[code // n].id, corpus.annotators[code % n].id
-        found[first, second] = pooled.take(own, first, second)
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class AnnotatorPairs:
     """Rows of ordered pairs of annotators."""
@@ -352,8 +350,14 @@ def pair_annotators(
     >>> len(pair_annotators(corpus, ordered=False))
     320
     """
-    side_one = _chosen(corpus, reference)
-    side_two = _chosen(corpus, predicted)
+    known = [a.id for a in corpus.annotators]
+    for name in (*(reference or ()), *(predicted or ())):
+        if name not in corpus.annotator_index:
+            raise UnknownNameError("annotator", name, known)
+    side_one, side_two = (
+        np.array([ids is None or i in ids for i in known], dtype=bool)
+        for ids in (reference, predicted)
+    )
     rows = corpus.rows
     unit = rows.note.astype(np.int64) * len(corpus.features) + rows.feature
     left = np.flatnonzero(side_one[rows.annotator])
@@ -381,16 +385,6 @@ def pair_annotators(
     return AnnotatorPairs(
         pairing, rows.annotator[one].astype(np.int64), rows.annotator[two].astype(np.int64)
     )
-
-
-def _chosen(
-    corpus: Corpus, ids: Collection[str] | None
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    known = [a.id for a in corpus.annotators]
-    for name in ids or ():
-        if name not in corpus.annotator_index:
-            raise UnknownNameError("annotator", name, known)
-    return np.array([ids is None or i in ids for i in known], dtype=bool)
 
 
 #: What an annotator without a span in a row does to the row's value.
@@ -456,7 +450,14 @@ def note_means(
     ids = [note.id for note in pairs.pairing.reference.notes]
     of = None if clusters is None else np.array([clusters[i] for i in ids])
     for kind, table in tables.items():
-        values, keep = _row_values(table, empty)
+        # Precision, recall and F1 of each row, and which rows count.
+        values = np.nan_to_num(table.measure.values(table.values), nan=0.0)
+        nothing = (table.column("reference") == 0, table.column("predicted") == 0)
+        keep = np.ones(len(table), dtype=bool)
+        if empty == "agree":
+            values[nothing[0] & nothing[1]] = 1.0
+        elif empty == "skip":
+            keep = ~(nothing[0] | nothing[1])
         note, feature = table.keys.note[keep], table.keys.feature[keep]
         for place in [-1, *np.unique(feature).tolist()]:
             own = np.ones(len(note), dtype=bool) if place < 0 else feature == place
@@ -464,18 +465,6 @@ def note_means(
             means = _over_notes(values[keep][own], note[own], settings or Resampling(), of)
             found.setdefault(name, {})[kind] = means
     return found
-
-
-def _row_values(table: CountTable, empty: Empty) -> tuple[F64, Bools]:
-    """Return precision, recall and F1 of each row, and which rows count."""
-    values = np.nan_to_num(table.measure.values(table.values), nan=0.0)
-    nothing = (table.column("reference") == 0, table.column("predicted") == 0)
-    keep = np.ones(len(table), dtype=bool)
-    if empty == "agree":
-        values[nothing[0] & nothing[1]] = 1.0
-    elif empty == "skip":
-        keep = ~(nothing[0] | nothing[1])
-    return values, keep
 
 
 def _over_notes(
@@ -574,3 +563,147 @@ def pair_evaluation(corpus: Corpus) -> Evaluation | None:
         return evaluate_pairing(pair_annotators(corpus, ordered=False).pairing)
     except InputError:
         return None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ScoreAgreement:
+    """Intraclass correlations and AC2 of the annotators' scores, and the scores themselves.
+
+    ``scores`` has one line per note and one column per annotator, in the order of the corpus;
+    ``limits`` are those of agreement between the first two.
+    """
+
+    absolute: Estimate
+    consistent: Estimate
+    ac2: Estimate
+    limits: LimitsOfAgreement
+    scores: F64
+
+    @property
+    def n_notes(self) -> int:
+        """Notes that everybody judged alike."""
+        return len(self.scores)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        return {
+            "icc_a1": self.absolute.to_dict(),
+            "icc_c1": self.consistent.to_dict(),
+            "ac2": self.ac2.to_dict(),
+            "limits_of_agreement": self.limits.to_dict(),
+            "n_notes": self.n_notes,
+            "n_annotators": self.scores.shape[1],
+        }
+
+
+def note_scores(corpus: Corpus) -> tuple[list[str], F64]:
+    """Return the scores of the notes that all annotators judged on the same features.
+
+    A score is the sum of the weights of the features that an annotator marked.
+
+    >>> from rubricate import load_corpus
+    >>> notes, scores = note_scores(load_corpus("open-notes").select(cases=["0"]))
+    >>> len(notes), scores.shape
+    (20, (20, 2))
+    """
+    rows, n_annotators = corpus.rows, len(corpus.annotators)
+    weight = np.array([feature.weight for feature in corpus.features], dtype=np.float64)
+    shape = (len(corpus.notes), n_annotators)
+    scores, judged = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    present = np.diff(rows.first_annotation) > 0
+    np.add.at(scores, (rows.note, rows.annotator), np.where(present, weight[rows.feature], 0.0))
+    # sums of random numbers tell sets of features apart
+    mark = np.random.default_rng(0).integers(1, 2**40, size=len(weight))
+    np.add.at(judged, (rows.note, rows.annotator), mark[rows.feature])
+    alike = (judged > 0).all(axis=1) & (judged == judged[:, :1]).all(axis=1)
+    kept = np.flatnonzero(alike)
+    return [corpus.notes[i].id for i in kept.tolist()], scores[kept]
+
+
+def score_agreement_of(
+    corpus: Corpus, settings: Resampling, clusters: Mapping[str, str] | None = None
+) -> ScoreAgreement | None:
+    """Return the agreement on scores; None without two notes that everybody judged alike.
+
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> found = score_agreement_of(corpus, Resampling(resamples=99))
+    >>> found.n_notes, found.absolute.value
+    (20, 1.0)
+    """
+    notes, scores = note_scores(corpus)
+    if len(notes) < 2 or scores.shape[1] < 2:
+        return None
+    of = None if clusters is None else [clusters[note] for note in notes]
+    # All scores that notes of these cases may have, if weights are whole.
+    cases = {corpus.note(note).case for note in notes}
+    weights = [np.array([f.weight for f in corpus.rubric(case)]) for case in cases]
+    possible = None
+    if all((own >= 0).all() and not (own % 1).any() for own in weights):
+        possible = np.arange(max(own.sum() for own in weights) + 1)
+    absolute, consistent = score_agreement(scores, settings, clusters=of)
+    # Where nobody ever differs, resampling has nothing to vary: a value without an interval.
+    absolute, consistent, ac2 = (
+        one if one.width > 1e-9 else Estimate(one.value)
+        for one in (
+            absolute,
+            consistent,
+            gwet_ac2(scores, settings, possible=possible, clusters=of),
+        )
+    )
+    return ScoreAgreement(
+        absolute,
+        consistent,
+        ac2,
+        limits_of_agreement(
+            scores[:, 0], scores[:, 1], confidence=settings.confidence, clusters=of
+        ),
+        scores,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceCorrected:
+    """Agreement on presence corrected for chance, and the rows it rests on."""
+
+    estimate: Estimate
+    n_units: int
+
+    def to_dict(self) -> dict[str, object]:
+        """Return everything, ready for JSON."""
+        interval = self.estimate.to_dict()
+        return {"value": interval["value"], "interval": interval, "n_units": self.n_units}
+
+
+def chance_corrected_of(
+    corpus: Corpus, settings: Resampling, clusters: Mapping[str, str] | None
+) -> dict[str, ChanceCorrected]:
+    """Return Fleiss' kappa and Krippendorff's alpha with intervals, where more than two judged."""
+    # How many judged each feature of a note absent, and how many present.
+    rows = corpus.rows
+    of_row = rows.note.astype(np.int64) * max(1, len(corpus.features)) + rows.feature
+    units, own = np.unique(of_row, return_inverse=True)
+    counts = np.zeros((len(units), 2), dtype=np.int64)
+    np.add.at(counts, (own, (np.diff(rows.first_annotation) > 0).astype(np.int64)), 1)
+    if counts.sum(axis=1).max(initial=0) < 3:
+        return {}
+    unit = units // max(1, len(corpus.features))
+    if clusters is not None:
+        names = [clusters[note.id] for note in corpus.notes]
+        unit = np.unique(names, return_inverse=True)[1][unit]
+    notes, place = np.unique(unit, return_inverse=True)
+    result = {}
+    for name, per_unit, statistic in (
+        ("fleiss_kappa", fleiss_counts(counts), kappa_of_sums),
+        ("krippendorff_alpha", krippendorff_counts(counts), alpha_of_sums),
+    ):
+        by_note = np.zeros((len(notes), per_unit.shape[1]))
+        np.add.at(by_note, place, per_unit)
+        used = (per_unit != 0).any(axis=1)
+        items = np.bincount(place[used], minlength=len(notes))
+        disputed = np.bincount(place[used & (counts.min(axis=1) > 0)], minlength=len(notes))
+        # 0 is chance, not none of the notes: only full agreement is a share of them
+        support = Support(effective_items(items), (disputed > 0).sum(), np.inf)
+        drawn = limit_by_items(bootstrap_interval(by_note, statistic, settings), support)
+        result[name] = ChanceCorrected(drawn.at(), int(used.sum()))
+    return result

@@ -18,7 +18,6 @@ from rubricate.reports.blocks import (
     Report,
     TableBlock,
     make_chapters,
-    to_html,
 )
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure
 from rubricate.reports.highlight import Sides
@@ -48,26 +47,6 @@ EMPTY_RULES = {
 }
 
 
-def agreement_page(
-    agreement: Agreement,
-    *,
-    worst: int = 20,
-    inputs: Mapping[str, str] | None = None,
-    progress: Progress = silent,
-) -> str:
-    """Return one self-contained HTML page about an agreement study; see `agreement_report`.
-
-    >>> from rubricate import load_corpus
-    >>> from rubricate.evaluation.agreement import agree
-    >>> from rubricate.stats import Resampling
-    >>> corpus = load_corpus("open-notes").select(cases=["0"])
-    >>> page = agreement_page(agree(corpus, settings=Resampling(resamples=100)), worst=2)
-    >>> "second_rater" in page
-    True
-    """
-    return to_html(agreement_report(agreement, worst=worst, inputs=inputs, progress=progress))
-
-
 def agreement_report(
     agreement: Agreement,
     *,
@@ -78,6 +57,15 @@ def agreement_report(
     """Return the report about an agreement study: a page, Markdown or a Word document.
 
     ``worst`` is the number of notes that are shown.
+
+    >>> from rubricate.reports.blocks import to_html
+    >>> from rubricate import load_corpus
+    >>> from rubricate.evaluation.agreement import agree
+    >>> from rubricate.stats import Resampling
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> page = to_html(agreement_report(agree(corpus, settings=Resampling(resamples=100)), worst=2))
+    >>> "second_rater" in page
+    True
     """
     measuring = Measuring({HUMAN: agreement.pooled}, agreement.corpus)
 

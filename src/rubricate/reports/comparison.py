@@ -19,7 +19,6 @@ from rubricate.reports.blocks import (
     Report,
     TableBlock,
     make_chapters,
-    to_html,
 )
 from rubricate.reports.levels import (
     Measuring,
@@ -47,27 +46,21 @@ from rubricate.trials import TrialResult, over_cases
 BOTH = {"characters": "Characters", "presence": "Presence"}
 
 
-def comparison_page(
+def comparison_report(
     result: TrialResult, corpus: Corpus, protocol: str, *, progress: Progress = silent
-) -> str:
-    """Return one self-contained HTML page about several matchers; see `comparison_report`.
+) -> Report:
+    """Return the report about several matchers on the same notes, measured by a protocol.
 
+    >>> from rubricate.reports.blocks import to_html
     >>> from rubricate import load_corpus
     >>> from rubricate.stats import Resampling
     >>> from rubricate.trials import Trial, fold_splits, run_trials
     >>> corpus = load_corpus("open-notes").select(cases=["0"])
     >>> trials, splits = [Trial("exact", "exact")], fold_splits(corpus, folds=2, train_folds=1)
     >>> result = run_trials(corpus, trials, splits, settings=Resampling(resamples=50))
-    >>> "One fold of two" in comparison_page(result, corpus, "One fold of two.")
+    >>> "One fold of two" in to_html(comparison_report(result, corpus, "One fold of two."))
     True
     """
-    return to_html(comparison_report(result, corpus, protocol, progress=progress))
-
-
-def comparison_report(
-    result: TrialResult, corpus: Corpus, protocol: str, *, progress: Progress = silent
-) -> Report:
-    """Return the report about several matchers on the same notes, measured by a protocol."""
     if not result.measured:
         raise InputError("no matcher to compare")
     facts = {

@@ -22,7 +22,6 @@ from rubricate.reports.blocks import (
     Report,
     TableBlock,
     make_chapters,
-    to_html,
 )
 from rubricate.reports.by_note import MarkSource, costly_notes, difference_figure, presence_scores
 from rubricate.reports.highlight import Sides
@@ -51,40 +50,6 @@ from rubricate.reports.plots import (
 MIN_NOTES = 5
 
 
-def evaluation_page(
-    systems: Mapping[str, Evaluation],
-    reference: Corpus,
-    predicted: Mapping[str, Corpus],
-    *,
-    ceiling: Agreement | None = None,
-    worst: int = 30,
-    inputs: Mapping[str, str] | None = None,
-    progress: Progress = silent,
-) -> str:
-    """Return one self-contained HTML page about one or more systems; see `evaluation_report`.
-
-    >>> from rubricate import load_corpus
-    >>> from rubricate.evaluation import evaluate
-    >>> from rubricate.evaluation.evaluation import add_intervals
-    >>> from rubricate.stats import Resampling
-    >>> corpus = load_corpus("open-notes").select(cases=["0"])
-    >>> evaluation = evaluate(
-    ...     corpus, corpus, missing="skip",
-    ...     reference_annotator="reference", predicted_annotator="second_rater",
-    ... )
-    >>> found = {"second_rater": add_intervals(evaluation, Resampling(resamples=100))}
-    >>> page = evaluation_page(found, corpus, {"second_rater": corpus}, worst=3)
-    >>> page.count("<div data-note")
-    3
-    """
-    return to_html(
-        evaluation_report(
-            systems, reference, predicted,
-            ceiling=ceiling, worst=worst, inputs=inputs, progress=progress,
-        )
-    )  # fmt: skip
-
-
 def evaluation_report(
     systems: Mapping[str, Evaluation],
     reference: Corpus,
@@ -99,6 +64,21 @@ def evaluation_report(
 
     ``ceiling`` is how far annotators agree with each other, and ``worst`` the number of notes that
     are shown.
+
+    >>> from rubricate.reports.blocks import to_html
+    >>> from rubricate import load_corpus
+    >>> from rubricate.evaluation import evaluate
+    >>> from rubricate.evaluation.evaluation import add_intervals
+    >>> from rubricate.stats import Resampling
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> evaluation = evaluate(
+    ...     corpus, corpus, missing="skip",
+    ...     reference_annotator="reference", predicted_annotator="second_rater",
+    ... )
+    >>> found = {"second_rater": add_intervals(evaluation, Resampling(resamples=100))}
+    >>> page = to_html(evaluation_report(found, corpus, {"second_rater": corpus}, worst=3))
+    >>> page.count("<div data-note")
+    3
     """
     missing = [name for name in systems if name not in predicted]
     if not systems or missing:

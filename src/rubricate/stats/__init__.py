@@ -54,6 +54,12 @@ from rubricate.stats.planning import (
     width_chances,
 )
 from rubricate.stats.plans import Drawing, Expected, FrequencyKind, Plan, PlanMethod, Target
+from rubricate.stats.raters import (
+    LimitsOfAgreement,
+    gwet_ac2,
+    limits_of_agreement,
+    score_agreement,
+)
 from rubricate.stats.resampling import (
     BOOTSTRAP_METHODS,
     POPULATIONS,
@@ -76,12 +82,6 @@ from rubricate.stats.resampling import (
     resample_sums,
     sum_clusters,
     summarise,
-)
-from rubricate.stats.scores import (
-    LimitsOfAgreement,
-    gwet_ac2,
-    limits_of_agreement,
-    score_agreement,
 )
 
 __all__ = [

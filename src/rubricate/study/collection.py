@@ -10,6 +10,8 @@ from pathlib import Path
 
 from rubricate.corpus import Annotation, Annotator, Corpus
 from rubricate.errors import Advice, Fault, InputError, Setting, listed
+from rubricate.evaluation.agreement import pair_evaluation
+from rubricate.evaluation.estimates import estimate_rows
 from rubricate.files import shown_path
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.encoding import Head
@@ -18,11 +20,11 @@ from rubricate.formats.frame import feature_labels, id_to_name
 from rubricate.progress import Progress, silent, watched
 from rubricate.stats import Resampling
 from rubricate.study.assignment import TRAINING, Task, batch_path, pair_up, read_key
-from rubricate.study.measuring import measure_agreement
-from rubricate.study.population import Variable, read_population
-from rubricate.study.record import StepResult, Study, run_step, write_summary
+from rubricate.study.population import Variable, by_variable, read_population
+from rubricate.study.record import StepResult, Study, run_step
 from rubricate.study.settings import AnnotatorSettings
-from rubricate.study.summaries import AgreementSummary, CollectSummary
+from rubricate.study.summaries import AgreementSummary, CollectSummary, VariableAgreement
+from rubricate.values import to_plain, write_json
 
 #: Where annotators' folders are put back, unless told otherwise.
 RETURNED = "3-annotation/returned"
@@ -281,7 +283,7 @@ def _write_collected(
         **measured["annotations"],
         "training": measured["training"]["variables"],
     }
-    write_summary(place / "agreement.json", agreement)
+    write_json(place / "agreement.json", to_plain(agreement))
     return agreement
 
 
@@ -290,3 +292,67 @@ def _people(annotators: Sequence[AnnotatorSettings]) -> list[Annotator]:
     seniors = {a.id for a in annotators if a.senior}
     order = [i for pair in pair_up(annotators) for i in pair]
     return [Annotator(i, "senior" if i in seniors else "annotator") for i in order]
+
+
+def measure_agreement(
+    corpus: Corpus,
+    variables: Sequence[Variable],
+    settings: Resampling | None = None,
+    *,
+    threshold: float = 0.8,
+    progress: Progress = silent,
+) -> AgreementSummary:
+    """Measure agreement on each variable, as the paper's Table 2.
+
+    F1 of presence and of characters and kappa on presence, with the intervals that `agree` shows.
+    Agreement is low where the lower of the two F1 values is below ``threshold``, and undefined
+    where nobody marked the variable.
+
+    >>> from rubricate import load_corpus
+    >>> corpus = load_corpus("open-notes").select(cases=["0"])
+    >>> found = measure_agreement(corpus, [Variable("smoking", "primary", ("12",))])
+    >>> found["variables"][0]["notes"], found["low"]
+    (20, [])
+    """
+    settings = settings or Resampling()
+    evaluation = pair_evaluation(corpus)
+    if evaluation is None:
+        return {"notes": 0, "threshold": threshold, "variables": [], "low": [], "undefined": []}
+    measured = by_variable(evaluation, variables)
+    lines: list[VariableAgreement] = []
+    for variable in watched(variables, progress, "agreement", len(variables)):
+        table = measured.presence.where(features=[variable.name])
+        if not len(table):
+            continue
+        tp, fp, fn, tn = table.values.sum(axis=0).tolist()
+        presence = estimate_rows(table, settings)
+        words = measured.characters.where(features=[variable.name])
+        presence_f1, characters_f1 = presence.at("f1"), estimate_rows(words, settings).at("f1")
+        lines.append(
+            {
+                "variable": variable.name,
+                "role": variable.role,
+                "notes": len(table.by("note")),
+                "both": tp,
+                "first_only": fn,
+                "second_only": fp,
+                "neither": tn,
+                "presence_f1": presence_f1.to_dict(),
+                "presence_kappa": table.total()["kappa"],
+                "kappa": presence.at("kappa").to_dict(),
+                "characters_f1": characters_f1.to_dict(),
+                "low": bool(min(presence_f1.value, characters_f1.value) < threshold),
+            }
+        )
+    return {
+        "notes": evaluation.coverage.n_notes,
+        "threshold": threshold,
+        "confidence": settings.confidence,
+        "variables": lines,
+        "low": [line["variable"] for line in lines if line["low"]],
+        "undefined": [
+            line["variable"]
+            for line in lines
+            if not (line["both"] or line["first_only"] or line["second_only"])
+        ],
+    }

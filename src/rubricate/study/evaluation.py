@@ -7,26 +7,34 @@ from dataclasses import replace
 
 import numpy as np
 
-from rubricate.corpus import Corpus
 from rubricate.errors import ArgumentError, Fault, InputError
-from rubricate.evaluation import Evaluation, evaluate
+from rubricate.evaluation import CountTable, Evaluation, evaluate
 from rubricate.evaluation.agreement import pair_evaluation
-from rubricate.evaluation.design import SampleDesign
+from rubricate.evaluation.design import AS_THEY_COME, SampleDesign, population_tables
 from rubricate.evaluation.estimates import estimate_rows
 from rubricate.evaluation.pairing import annotator_number
 from rubricate.formats import read_corpus
 from rubricate.progress import Progress, silent, watched
-from rubricate.stats import Estimate, Resampling, Side, compare_with_ceiling
+from rubricate.stats import (
+    Estimate,
+    Resampling,
+    Side,
+    compare_with_ceiling,
+    heterogeneity,
+    random_effects,
+)
+from rubricate.stats.calibration import sigmoid
 from rubricate.study.decisions import REFERENCE
-from rubricate.study.measuring import by_variable, measure_sites
-from rubricate.study.population import Variable, read_population, site_of
+from rubricate.study.population import Variable, by_variable, read_population, site_of
 from rubricate.study.record import StepResult, Study, run_step
 from rubricate.study.sampling import NONE, SIDES
 from rubricate.study.settings import AnnotationSource
 from rubricate.study.summaries import (
+    BySite,
     CeilingJson,
     EvaluateSummary,
     Rates,
+    SiteResult,
     StratumJson,
     VariableResult,
     WeightedAgreement,
@@ -75,6 +83,77 @@ def measure_variable(
         rates = {name: words.at(name).to_dict() for name in words.statistics if name in _NAMES}
         line["_".join(key)] = rates  # type: ignore[literal-required]  # one for each measure
     return line
+
+
+#: What is right and wrong in precision and recall, among TP, FP, FN, TN.
+_OF = {"precision": (0, 1), "recall": (0, 2)}
+
+
+def _rate_of_logit(one: Estimate) -> Estimate:
+    value, low, high = (
+        float(sigmoid(np.array(x))) if x == x else x for x in (one.value, one.low, one.high)
+    )
+    return replace(one, value=value, low=low, high=high)
+
+
+def measure_sites(
+    table: CountTable,
+    sites: Mapping[str, str],
+    settings: Resampling,
+    design: SampleDesign = AS_THEY_COME,
+) -> BySite:
+    """Measure presence at each site as if it were the study, and compare the sites.
+
+    Sites are compared by Cochran's Q. The logits of a site's precision and recall and their
+    variances are those of its posterior (`design_posterior`, of notes like these), which knows how
+    unequal the weights are; `rubricate.stats.heterogeneity` has the formulas.
+
+    >>> from rubricate.evaluation.counts import PRESENCE, RowKeys
+    >>> ids, none = tuple(str(i) for i in range(100)), np.zeros(100, dtype=np.int64)
+    >>> cells = np.repeat(np.eye(4, dtype=np.int64), [40, 10, 10, 40], axis=0)
+    >>> keys = RowKeys(np.arange(100), none, none, ids, ("f",), ("c",))
+    >>> table = CountTable(PRESENCE, keys, cells)
+    >>> found = measure_sites(table, {i: "AB"[int(i) % 2] for i in ids}, Resampling())
+    >>> [(line["site"], line["tp"]) for line in found["sites"]]
+    [('A', 20), ('B', 20)]
+    >>> found["heterogeneity"]["recall"]["i_squared"]
+    0.0
+    """
+    lines: list[SiteResult] = []
+    logits: dict[str, list[tuple[float, float]]] = {name: [] for name in _OF}
+    here = table.by("note").ids
+    for site in sorted({sites[i] for i in here}):
+        part = table.where(notes=[i for i in here if sites[i] == site])
+        measured = estimate_rows(part, settings, design)
+        tp, fp, fn, tn = part.values.sum(axis=0).tolist()
+        lines.append(
+            {
+                "site": site, "notes": len(part), "tp": tp, "fp": fp, "fn": fn, "tn": tn,
+                "precision": measured.at("precision").to_dict(),
+                "recall": measured.at("recall").to_dict(),
+            }
+        )  # fmt: skip
+        notes = design.notes_of(part)
+        tables = population_tables(notes, settings.seed, finite=False)
+        drawn = np.maximum(tables, np.finfo(float).tiny)
+        for name, (right, wrong) in _OF.items():
+            logit = np.log(drawn[:, right]) - np.log(drawn[:, wrong])
+            known = notes.cells[:, [right, wrong]].any()
+            logits[name].append((float(logit.mean()) if known else np.nan, float(logit.var())))
+    pooled = {
+        name: random_effects(*np.array(found).T, confidence=settings.confidence)
+        for name, found in logits.items()
+    }
+    return {
+        "sites": lines,
+        "mean": {name: _rate_of_logit(found.mean).to_dict() for name, found in pooled.items()},
+        "prediction": {
+            name: _rate_of_logit(found.prediction).to_dict() for name, found in pooled.items()
+        },
+        "heterogeneity": {
+            name: heterogeneity(*np.array(found).T).to_dict() for name, found in logits.items()
+        },
+    }
 
 
 def beside_ceiling(
@@ -210,13 +289,30 @@ def _evaluation_summary(
     reference = study.corpus("curate", "reference.jsonl")
     output = read_corpus(study.source(source.corpus), format=source.format or None)
     collected = study.corpus("collect", "annotations.jsonl")
-    design = _design(study, reference, unweighted=unweighted)
-    evaluation = _compare(reference, output, source.annotator or None)
+    own = study.settings
+    design = SampleDesign.of_sample(
+        reference, finite=own.population.finite, cluster=own.evaluation.cluster
+    )
+    if unweighted:
+        refuse_unweighted(study.need("sample")["strata"])
+        design = replace(design, weights=None, finite=False)
+    InputError.raise_any(
+        [
+            Fault(f"system: note {note.id} is not in its output")
+            for note in reference.notes
+            if note.id not in output.note_index
+        ]
+    )
+    who = output.annotators[annotator_number(output, source.annotator or None)].id
+    evaluation = evaluate(
+        reference, output,
+        reference_annotator=REFERENCE, predicted_annotator=who, unknown="skip",
+    )  # fmt: skip
     agreement = pair_evaluation(collected)
     _, variables = read_population(study)
     measured = by_variable(evaluation, variables)
     humans = None if agreement is None else by_variable(agreement, variables)
-    field = study.settings.population.site
+    field = own.population.site
     sites = {note.id: site_of(note, field) for note in reference.notes}
     lines = []
     for variable in watched(variables, progress, "measuring variables", len(variables)):
@@ -241,31 +337,10 @@ def _evaluation_summary(
         "confidence": resampling.confidence,
         "resamples": resampling.resamples,
         "seed": resampling.seed,
-        "width": width_met(primary["presence"], study.settings.plan.half_width),
+        "width": width_met(primary["presence"], own.plan.half_width),
         "variables": lines,
         "warnings": evaluation.warnings(),
     }
-
-
-def _compare(reference: Corpus, output: Corpus, annotator: str | None) -> Evaluation:
-    missing = [n.id for n in reference.notes if n.id not in output.note_index]
-    if missing:
-        raise InputError(Fault(f"system: note {i} is not in its output") for i in missing)
-    who = output.annotators[annotator_number(output, annotator)].id
-    return evaluate(
-        reference, output,
-        reference_annotator=REFERENCE, predicted_annotator=who, unknown="skip",
-    )  # fmt: skip
-
-
-def _design(study: Study, reference: Corpus, *, unweighted: bool) -> SampleDesign:
-    population = study.settings.population
-    cluster = study.settings.evaluation.cluster
-    design = SampleDesign.of_sample(reference, finite=population.finite, cluster=cluster)
-    if not unweighted:
-        return design
-    refuse_unweighted(study.need("sample")["strata"])
-    return replace(design, weights=None, finite=False)
 
 
 def refuse_unweighted(strata: Sequence[StratumJson]) -> None:

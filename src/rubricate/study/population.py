@@ -14,6 +14,7 @@ import numpy as np
 from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, Setting
+from rubricate.evaluation import Evaluation
 from rubricate.formats import read_corpus, write_corpus
 from rubricate.formats.notes import Condition, NoteFilter
 from rubricate.formats.options import parse_columns
@@ -41,6 +42,11 @@ class Variable:
     name: str
     role: str
     features: tuple[str, ...]
+
+
+def by_variable(evaluation: Evaluation, variables: Sequence[Variable]) -> Evaluation:
+    """Return the evaluation with the study's variables in the place of features."""
+    return evaluation.by_variable({one.name: one.features for one in variables})
 
 
 def resolve_variables(

@@ -185,7 +185,13 @@ def run_step(
             "version": __version__,
             "settings": dict(settings),
             "inputs": {name: input_hash(place) for name, place in inputs.items()},
-            "places": {name: _place(study, place) for name, place in inputs.items()},
+            # As ``study.toml`` would name them: an embedded corpus, or a path from there.
+            "places": {
+                name: str(place)
+                if is_embedded(place)
+                else Path(os.path.relpath(place, study.folder)).as_posix()
+                for name, place in inputs.items()
+            },
         }
     )
     record = study.done(step)
@@ -205,7 +211,7 @@ def run_step(
         place.mkdir()
         summary: S = to_plain(work(place))
         if step in SUMMARY_FILES:
-            write_summary(place / SUMMARY_FILES[step], summary)
+            write_json(place / SUMMARY_FILES[step], summary)
         outputs = {
             str(p.relative_to(place).as_posix()): file_hash(p)
             for p in sorted(place.rglob("*"))
@@ -213,7 +219,7 @@ def run_step(
         }
         now = datetime.now(UTC).isoformat(timespec="seconds")
         written = {"step": step, "time": now, **facts, "outputs": outputs, "summary": summary}
-        write_summary(place / RECORD_FILE, written)
+        write_json(place / RECORD_FILE, written)
     return StepResult(step, True, summary, folder)
 
 
@@ -235,18 +241,6 @@ def _step_kind(step: str) -> Kind:
         return f"people went on in {listed(changed, 3)}" if changed else ""
 
     return Kind(f"the folder of the step {step!r}", fault)
-
-
-def write_summary(path: Path, value: object) -> None:
-    """Write what a step found beside what it wrote."""
-    write_json(path, to_plain(value))
-
-
-def _place(study: Study, place: Path | str) -> str:
-    """Return a place as ``study.toml`` would name it: an embedded corpus, or a path from there."""
-    if is_embedded(place):
-        return str(place)
-    return Path(os.path.relpath(place, study.folder)).as_posix()
 
 
 def input_hash(place: Path | str) -> str:

@@ -1,4 +1,4 @@
-"""Scores of several raters: limits of agreement, Gwet's AC2, and the intraclass correlation."""
+"""Agreement of several raters: kappa and alpha from sums; limits, AC2 and ICC of scores."""
 
 from __future__ import annotations
 
@@ -210,3 +210,71 @@ def score_agreement(
         for i in range(2)
     )
     return absolute, consistent
+
+
+def krippendorff_counts(counts: npt.ArrayLike) -> F64:
+    """Return the terms that `alpha_of_sums` adds over units: disagreement, absent, present.
+
+    A unit with fewer than two judgements cannot disagree and adds nothing (Krippendorff 2011,
+    "Computing Krippendorff's alpha-reliability", C).
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    judged = table.sum(axis=-1, keepdims=True)
+    usable = judged[..., 0] >= 2
+    disagreement = np.where(usable, table[..., 0] * table[..., 1], 0.0) / np.maximum(
+        judged[..., 0] - 1, 1
+    )
+    kept = np.where(usable[..., None], table, 0.0)
+    return np.concatenate((disagreement[..., None], kept), axis=-1)
+
+
+def alpha_of_sums(sums: npt.ArrayLike) -> F64:
+    """Return Krippendorff's alpha from sums of `krippendorff_counts`, as a bootstrap wants it.
+
+    Nominal, two values, missing judgements allowed:
+    alpha = 1 - D_o / D_e = 1 - (n - 1) o_01 / (n_0 n_1), where o_01 sums
+    n_u0 n_u1 / (m_u - 1) over units of m_u judgements (Krippendorff 2011). Undefined (nan) where
+    everybody always says the same.
+
+    >>> units = krippendorff_counts([[2, 0], [0, 2], [1, 1], [0, 2]])
+    >>> round(float(alpha_of_sums(units.sum(axis=0))), 3)
+    0.533
+    """
+    disagreement, absent, present = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    total = absent + present
+    return 1.0 - ratio((total - 1) * disagreement, absent * present)
+
+
+def fleiss_counts(counts: npt.ArrayLike) -> F64:
+    """Return the terms that `kappa_of_sums` adds over units: agreement, units, absent, present.
+
+    Only units with the largest number of judgements count, since kappa wants the same number for
+    each (Fleiss 1971).
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    judged = table.sum(axis=1)
+    most = judged.max(initial=0)
+    full = (judged == most) & (judged >= 2)
+    pairs = np.maximum(most * (most - 1), 1)
+    agreement = ((table * (table - 1)).sum(axis=1) / pairs)[:, None]
+    return np.where(
+        full[:, None], np.concatenate((agreement, np.ones((len(table), 1)), table), axis=1), 0.0
+    )
+
+
+def kappa_of_sums(sums: npt.ArrayLike) -> F64:
+    """Return Fleiss' kappa from sums of `fleiss_counts`, as a bootstrap wants it.
+
+    kappa = (P - P_e) / (1 - P_e), with P the mean over units of
+    sum_j n_ij (n_ij - 1) / (n (n - 1)) and P_e = sum_j p_j**2 (Fleiss 1971, Psychological
+    Bulletin 76: 378). Undefined (nan) where everybody always says the same.
+
+    >>> units = fleiss_counts([[3, 0], [0, 3], [1, 2], [0, 3]])
+    >>> round(float(kappa_of_sums(units.sum(axis=0))), 3)
+    0.625
+    """
+    agreement, units, absent, present = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    observed = ratio(agreement, units)
+    share = ratio(present, absent + present)
+    expected = share**2 + (1 - share) ** 2
+    return ratio(observed - expected, 1 - expected)

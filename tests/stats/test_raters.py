@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from rubricate.evaluation.raters import (
+from rubricate.stats.raters import (
     alpha_of_sums,
     fleiss_counts,
     kappa_of_sums,

@@ -18,9 +18,8 @@ from rubricate.stats import (
     precision_recall_f1,
     proportion_interval,
 )
-from rubricate.study.evaluation import measure_variable
-from rubricate.study.measuring import by_variable, measure_sites
-from rubricate.study.population import Variable
+from rubricate.study.evaluation import measure_sites, measure_variable
+from rubricate.study.population import Variable, by_variable
 from weighted_agreement import coverage
 
 
