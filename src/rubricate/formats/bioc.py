@@ -25,14 +25,13 @@ from rubricate.errors import Fault, InputError
 from rubricate.formats.annotations import located_text
 from rubricate.formats.encoding import Json, first_value, is_real, parse_json, read_values
 from rubricate.formats.format import HELD_BY_TOOLS, Format
-from rubricate.formats.frame import Frame, write_frame
+from rubricate.formats.frame import Frame, judged_notes, write_frame
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
 from rubricate.formats.reading import NOT_XML, Faults, first_bytes, read_whole, unsafe_xml
 from rubricate.formats.tool_documents import (
     ToolDocument,
     document_reader,
     first_id,
-    judged_notes,
     parse_names,
     scalars,
     span_pair,

@@ -24,14 +24,13 @@ from rubricate.errors import Fault, InputError
 from rubricate.files import is_plain_name
 from rubricate.formats.encoding import Json, parse_json
 from rubricate.formats.format import HELD_BY_SPANS, Format
-from rubricate.formats.frame import Frame, write_frame
+from rubricate.formats.frame import Frame, judged_notes, write_frame
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
 from rubricate.formats.reading import Faults, no_json, read_whole
 from rubricate.formats.tool_documents import (
     ToolDocument,
     document_reader,
     first_id,
-    judged_notes,
     read_spans,
     scalars,
     span_items,

@@ -34,20 +34,15 @@ from rubricate.formats.format import HELD_BY_SPANS, Format
 from rubricate.formats.frame import (
     LABEL_COLORS,
     Frame,
+    Labelled,
     feature_labels,
     id_to_name,
+    judged_notes,
     name_to_id,
     write_frame,
 )
 from rubricate.formats.reading import Faults
-from rubricate.formats.tool_documents import (
-    Labelled,
-    ToolDocument,
-    document_reader,
-    judged_notes,
-    scalars,
-    span_pair,
-)
+from rubricate.formats.tool_documents import ToolDocument, document_reader, scalars, span_pair
 from rubricate.progress import Progress, silent
 from rubricate.rows import PlainAnnotation
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from rubricate.formats.encoding import (
 from rubricate.formats.format import FRAME_NAME, foreign_rows
 from rubricate.formats.options import USUAL_LIMITS, ReadLimits
 from rubricate.formats.reading import Faults, no_json, read_text, refuse_link
+from rubricate.progress import Progress, watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import NO_METADATA, Feature, Metadata, Rubric
 from rubricate.values import write_json
@@ -89,6 +90,11 @@ LABEL_COLORS = (
 NO_CASE = "case"
 #: Who judged when nothing says who it was.
 DEFAULT_ANNOTATOR = "annotator"
+
+
+#: An annotation with the label of its feature, and what each annotator marked in a note.
+Labelled = tuple[str, PlainAnnotation]
+Judged = dict[str, list[Labelled]]
 
 
 @dataclass(frozen=True)
@@ -228,22 +234,21 @@ def feature_labels(corpus: Corpus) -> dict[str, str]:
     return labels
 
 
+def judged_notes(corpus: Corpus, progress: Progress) -> Iterator[tuple[Note, Judged]]:
+    """Yield each note with the labels and annotations of everybody who judged it."""
+    labels, rows = feature_labels(corpus), corpus.rows
+    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
+        judged: Judged = {}
+        for row in corpus.note_rows(note.id):
+            own = judged.setdefault(corpus.annotators[int(rows.annotator[row])].id, [])
+            label = labels[corpus.features[int(rows.feature[row])].id]
+            own += [(label, annotation) for annotation in rows.annotations(row)]
+        yield note, judged
+
+
 def write_frame(corpus: Corpus, path: Path, *, is_folder: bool) -> None:
     """Write the frame of a corpus that was written to ``path``."""
-    labels = feature_labels(corpus)
-    value = {
-        "rubricate_frame": FRAME_VERSION,
-        **head_to_json(corpus),
-        "labels": {label: feature_id for feature_id, label in labels.items()},
-        "notes": {n.id: {"case": n.case, **given(metadata=dict(n.metadata))} for n in corpus.notes},
-        "judged": _partly_judged(corpus),
-    }
-    target = frame_path(path, is_folder=is_folder)
-    write_json(target, value)
-
-
-def _partly_judged(corpus: Corpus) -> dict[str, dict[str, list[str]]]:
-    """Return the rows of each (annotator, note) that judged other than its whole rubric."""
+    # The rows of each (annotator, note) that judged other than its whole rubric.
     rubric_ids = {r.case: [f.id for f in r.features] for r in corpus.rubrics}
     rows = corpus.rows
     foreign = foreign_rows(corpus)
@@ -260,7 +265,15 @@ def _partly_judged(corpus: Corpus) -> dict[str, dict[str, list[str]]]:
         if (annotator, note) in odd or len(features) != len(whole):
             ids = [corpus.features[f].id for f in features]
             partial.setdefault(corpus.annotators[annotator].id, {})[corpus.notes[note].id] = ids
-    return partial
+    labels = feature_labels(corpus)
+    value = {
+        "rubricate_frame": FRAME_VERSION,
+        **head_to_json(corpus),
+        "labels": {label: feature_id for feature_id, label in labels.items()},
+        "notes": {n.id: {"case": n.case, **given(metadata=dict(n.metadata))} for n in corpus.notes},
+        "judged": partial,
+    }
+    write_json(frame_path(path, is_folder=is_folder), value)
 
 
 def read_frame(path: Path, *, is_folder: bool, limits: ReadLimits = USUAL_LIMITS) -> Frame:

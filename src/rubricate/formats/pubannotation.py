@@ -16,16 +16,16 @@ from typing import Any
 from rubricate.corpus import Corpus
 from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import FRAME_NAME, HELD_BY_SPANS, Format
-from rubricate.formats.frame import Frame, id_to_name, name_to_id, write_frame
-from rubricate.formats.reading import Faults
-from rubricate.formats.tool_documents import (
+from rubricate.formats.frame import (
+    Frame,
     Labelled,
-    ToolDocument,
-    document_reader,
-    first_id,
+    id_to_name,
     judged_notes,
-    span_pair,
+    name_to_id,
+    write_frame,
 )
+from rubricate.formats.reading import Faults
+from rubricate.formats.tool_documents import ToolDocument, document_reader, first_id, span_pair
 from rubricate.progress import Progress, silent
 from rubricate.rows import Detail, PlainAnnotation
 

@@ -39,7 +39,7 @@ from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.annotations import refuse_outside
 from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import HELD_BY_SPANS, Format
-from rubricate.formats.frame import Frame, read_frame, write_frame
+from rubricate.formats.frame import Frame, judged_notes, read_frame, write_frame
 from rubricate.formats.options import USUAL_OPTIONS, ReadLimits, ReadOptions
 from rubricate.formats.reading import Faults, first_bytes, has_lone_surrogate, read_whole
 from rubricate.formats.tool_documents import (
@@ -47,7 +47,6 @@ from rubricate.formats.tool_documents import (
     build_corpus,
     document_reader,
     first_id,
-    judged_notes,
     parse_names,
     read_spans,
     scalars,

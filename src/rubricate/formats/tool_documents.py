@@ -12,16 +12,12 @@ from rubricate.errors import shown
 from rubricate.formats.annotations import LARGEST
 from rubricate.formats.encoding import Json, parse_json
 from rubricate.formats.format import Reader
-from rubricate.formats.frame import Frame, feature_labels, read_frame
+from rubricate.formats.frame import Frame, Labelled, read_frame
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults
-from rubricate.progress import Progress, watched
+from rubricate.progress import watched
 from rubricate.rows import PlainAnnotation
 from rubricate.rubric import Feature, Metadata, Scalar
-
-#: An annotation with the label of its feature, and what each annotator marked in a note.
-Labelled = tuple[str, PlainAnnotation]
-Judged = dict[str, list[Labelled]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,18 +193,6 @@ def _span(item: Any) -> tuple[str, tuple[int, int], int | None]:
         raise ValueError("the label must be a text")
     pair = span_pair(item.get("start"), item.get("end"))
     return label, pair, group if isinstance(group, int) else None
-
-
-def judged_notes(corpus: Corpus, progress: Progress) -> Iterator[tuple[Note, Judged]]:
-    """Yield each note with the labels and annotations of everybody who judged it."""
-    labels, rows = feature_labels(corpus), corpus.rows
-    for note in watched(corpus.notes, progress, "writing notes", len(corpus.notes)):
-        judged: Judged = {}
-        for row in corpus.note_rows(note.id):
-            own = judged.setdefault(corpus.annotators[int(rows.annotator[row])].id, [])
-            label = labels[corpus.features[int(rows.feature[row])].id]
-            own += [(label, annotation) for annotation in rows.annotations(row)]
-        yield note, judged
 
 
 def span_items(annotations: Iterable[Labelled]) -> list[Json]:

@@ -13,9 +13,8 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError, MissingExtraError
 from rubricate.formats.annotations import Utf16Map
 from rubricate.formats.format import FRAME_NAME
-from rubricate.formats.frame import id_to_name, write_frame
+from rubricate.formats.frame import Labelled, id_to_name, judged_notes, write_frame
 from rubricate.formats.reading import NOT_XML
-from rubricate.formats.tool_documents import Labelled, judged_notes
 from rubricate.progress import Progress, silent
 from rubricate.rows import NO_DETAIL, PlainAnnotation
 

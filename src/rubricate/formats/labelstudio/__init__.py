@@ -31,18 +31,19 @@ from rubricate.errors import shown
 from rubricate.formats.annotations import located_text
 from rubricate.formats.encoding import Json, first_value, read_values
 from rubricate.formats.format import HELD_BY_TOOLS, Format
-from rubricate.formats.frame import LABEL_COLORS, feature_labels, read_frame, write_frame
+from rubricate.formats.frame import (
+    LABEL_COLORS,
+    Judged,
+    feature_labels,
+    judged_notes,
+    read_frame,
+    write_frame,
+)
 from rubricate.formats.labelstudio.regions import FRAGMENT, answers_on_task, read_regions
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults
 from rubricate.formats.tables import is_plain_number
-from rubricate.formats.tool_documents import (
-    Judged,
-    ToolDocument,
-    build_corpus,
-    judged_notes,
-    scalars,
-)
+from rubricate.formats.tool_documents import ToolDocument, build_corpus, scalars
 from rubricate.progress import Progress, silent, watched
 from rubricate.rows import PlainAnnotation
 

@@ -13,10 +13,17 @@ from rubricate.corpus import Annotator, Corpus, Note
 from rubricate.formats.annotations import Utf16Map, refuse_outside
 from rubricate.formats.cas.write import INITIAL, LAYER
 from rubricate.formats.format import HELD_BY_TOOLS, Format
-from rubricate.formats.frame import Frame, id_to_name, name_to_id, read_frame, write_frame
+from rubricate.formats.frame import (
+    Frame,
+    Labelled,
+    id_to_name,
+    judged_notes,
+    name_to_id,
+    read_frame,
+    write_frame,
+)
 from rubricate.formats.options import USUAL_OPTIONS, ReadOptions
 from rubricate.formats.reading import Faults, first_bytes
-from rubricate.formats.tool_documents import Labelled, judged_notes
 from rubricate.formats.webanno.read import (
     FEATURE,
     GROUP,

@@ -10,8 +10,16 @@ from strategies import TEXT, corpora
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
-from rubricate.formats.brat import FORMAT, looks_like_brat, read_brat, write_brat
-from rubricate.formats.brat.ann import cut_at_breaks, from_line, parse_ann, to_line
+from rubricate.formats.brat import (
+    FORMAT,
+    cut_at_breaks,
+    from_line,
+    looks_like_brat,
+    parse_ann,
+    read_brat,
+    to_line,
+    write_brat,
+)
 from rubricate.formats.format import count_losses
 from rubricate.formats.options import ReadOptions
 from rubricate.formats.reading import Faults
