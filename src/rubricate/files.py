@@ -286,7 +286,13 @@ def whole_output(
     with suppress(OSError):
         _remove_left(target)
     check_output(path, kind, overwrite=overwrite, inputs=read)
-    _refuse_large(path)
+    # No folder is replaced that holds much more than any output of ours.
+    places = {"working": Path.cwd()}
+    with suppress(RuntimeError):  # who has no home has nothing to lose there
+        places["home"] = Path.home()
+    for name, place in places.items():
+        if path.resolve() in (place, *place.parents) and path.is_dir():
+            raise InputError(f"{path} holds the {name} folder and is not replaced; choose another")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         staging, lock = _stage(target)
@@ -349,17 +355,6 @@ def _remove_left(target: Path) -> None:
                     old.replace(place)
             lock.release()
             shutil.rmtree(staging, ignore_errors=True)
-
-
-def _refuse_large(path: Path) -> None:
-    """Refuse to replace a folder that holds much more than any output of ours."""
-    target = path.resolve()
-    places = {"working": Path.cwd()}
-    with suppress(RuntimeError):  # who has no home has nothing to lose there
-        places["home"] = Path.home()
-    for name, place in places.items():
-        if target.is_dir() and (target == place or target in place.parents):
-            raise InputError(f"{path} holds the {name} folder and is not replaced; choose another")
 
 
 def _replace(new: Path, target: Path, staging: Path) -> None:

@@ -26,7 +26,7 @@ from rubricate.formats.reading import Faults
 from rubricate.rows import Detail
 from stripping import stripped
 
-CLINIC = Path(__file__).parents[2] / "resources" / "brat" / "clinic"
+CLINIC = Path(__file__).parents[1] / "resources" / "brat" / "clinic"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
