@@ -38,7 +38,7 @@ def read_configuration(ctx: click.Context, verbs: Iterable[str]) -> None:
             return
     except OSError:  # a current folder that may not be read has no configuration
         return
-    from rubricate.formats.rubric.trees import read_toml
+    from rubricate.formats.reading import read_toml
 
     try:
         tables: Any = read_toml(path)

@@ -43,13 +43,6 @@ def study_command() -> None:
     """
 
 
-def open_study(folder: str) -> Study:
-    """Read the study in a folder."""
-    from rubricate.study.record import Study
-
-    return Study.open(folder)
-
-
 def step(name: str, *own: Callable[[F], F]) -> Callable[[Callable[..., Done]], click.Command]:
     """Make a command of a function from a study to a step's result and how it is said.
 
@@ -59,7 +52,9 @@ def step(name: str, *own: Callable[[F], F]) -> Callable[[Callable[..., Done]], c
     def decorate(work: Callable[..., Done]) -> click.Command:
         @functools.wraps(work)
         def command(folder: str, **given: Any) -> Answer:
-            study = open_study(folder)
+            from rubricate.study.record import Study
+
+            study = Study.open(folder)
             result, say_summary = work(study, **given)
 
             def say() -> None:
@@ -210,10 +205,11 @@ def simulate_step(
     The report says that a program made the annotations.
     """
     from rubricate.formats import read_corpus
+    from rubricate.study.record import Study
     from rubricate.study.rehearsal import rehearse_study
 
     found = rehearse_study(
-        open_study(folder),
+        Study.open(folder),
         read_corpus(reference),
         annotator=annotator,
         slips=slips,
@@ -252,7 +248,9 @@ def collect_step(study: Study, *, returned: str | None, partial: bool, overwrite
 @answering
 def agree_step(folder: str) -> Answer:
     """Show the agreement that collect measured, by variable (phase 4)."""
-    summary = open_study(folder).need("collect")
+    from rubricate.study.record import Study
+
+    summary = Study.open(folder).need("collect")
     return Answer(summary["agreement"], lambda: _say_collected(summary))
 
 
@@ -355,9 +353,10 @@ def report_step(study: Study, *, overwrite: bool) -> Done:
 @answering
 def status_step(folder: str) -> Answer:
     """Show which steps are done and which command comes next."""
+    from rubricate.study.record import Study
     from rubricate.study.status import study_status
 
-    status = study_status(open_study(folder))
+    status = study_status(Study.open(folder))
 
     def say() -> None:
         print_table(("step", "state", "when"), [(s.step, s.state, s.time) for s in status.steps])

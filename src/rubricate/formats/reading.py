@@ -1,12 +1,14 @@
-"""Reading of files: bytes and text within limits, safe XML and links, and all faults at once."""
+"""Reading of files: bytes, text and TOML in limits, safe XML and links, and all faults at once."""
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 import zipfile
 from pathlib import Path
 from stat import S_ISREG
+from typing import Any
 
 from rubricate.errors import Advice, Fault, InputError, shown
 from rubricate.files import missing_path
@@ -188,6 +190,26 @@ def read_text(path: Path, limits: ReadLimits = USUAL_LIMITS) -> str:
         # The decoder's own message would quote the bytes around it: note text.
         raise InputError([Fault(message, path, line)]) from None
     return text.removeprefix("\ufeff")
+
+
+#: What the parts of a TOML key never hold without quotes.
+_APART = r"\s.=#,\[\]{}"
+
+
+def read_toml(path: Path, limits: ReadLimits = USUAL_LIMITS) -> dict[str, Any]:
+    """Return the tables of a TOML file; InputError for all that is wrong with it."""
+    text = read_text(path, limits)
+    # The parser's time grows with the square of a key's levels.
+    depth = limits.depth
+    try:
+        if re.search(rf"(?<![^{_APART}])(?:[^{_APART}]++[ \t]*+\.[ \t]*+){{{depth}}}", text):
+            raise RecursionError
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        why = str(error)
+    except (ValueError, RecursionError):
+        why = "nested too deeply, or a number or date that is none"
+    raise InputError([Fault(f"not valid TOML: {why}", path)])
 
 
 def has_lone_surrogate(text: object) -> bool:

@@ -22,7 +22,7 @@ from rubricate.errors import (
 from rubricate.evaluation.pairing import annotator_number
 from rubricate.files import whole_output
 from rubricate.formats.encoding import Json
-from rubricate.formats.rubric.trees import read_toml
+from rubricate.formats.reading import read_toml
 from rubricate.outputs import DRAWING, PAGE
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.page import Section, facts_table, figure, render_page

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rubricate.errors import ArgumentError, Fault, InputError, at_least, inside_unit, one_of
 from rubricate.files import packaged_text, shown_path
-from rubricate.formats.rubric.trees import read_toml
+from rubricate.formats.reading import read_toml
 from rubricate.stats import METHODS
 from rubricate.stats.sizes import half_width_faults
 from rubricate.study.curation import RULE_FUNCTIONS
@@ -207,85 +207,73 @@ def read_settings(path: Path) -> StudySettings:
         if not path.parent.exists():
             raise ArgumentError(f"{shown_path(path.parent)}: no such folder. {hint}")
         raise InputError([Fault(f"there is no such file. {hint}", path)])
-    faults: list[str] = []
-    settings = from_plain(StudySettings, read_toml(path), faults)
-    if not faults:
-        faults = _meaning(settings)
-    if faults:
-        raise InputError(Fault(fault, path) for fault in faults)
+    untyped: list[str] = []
+    settings = from_plain(StudySettings, read_toml(path), untyped)
+    faults = list(map(Fault, untyped)) or _wrong_values(settings)
+    InputError.raise_any([replace(fault, path=path) for fault in faults])
     return settings
 
 
-def _meaning(settings: StudySettings) -> list[str]:
+def _wrong_values(settings: StudySettings) -> list[Fault]:
     """Return the faults of values whose types are right."""
-    found: list[str] = []
+    found: list[Fault] = []
     if not settings.population.corpus:
-        found.append("population.corpus is missing: a path or the name of an embedded corpus")
+        missing = "population.corpus is missing: a path or the name of an embedded corpus"
+        found.append(Fault(missing))
     n_primary = sum(v.role == "primary" for v in settings.variables)
     if n_primary != 1:
-        found.append(f'{n_primary} variables have role = "primary"; there must be one')
+        found.append(Fault(f'{n_primary} variables have role = "primary"; there must be one'))
     names = [v.name for v in settings.variables]
     for i, variable in enumerate(settings.variables, 1):
         place = f"variables[{i}]"
         if not variable.name or names.count(variable.name) > 1:
-            found.append(f"{place}.name is missing or used twice")
-        found += _messages(one_of(f"{place}.role", variable.role, ROLES))
+            found.append(Fault(f"{place}.name is missing or used twice"))
+        found += one_of(f"{place}.role", variable.role, ROLES)
         if bool(variable.features) == bool(variable.feature_text):
-            found.append(f"{place} needs either features or feature_text")
+            found.append(Fault(f"{place} needs either features or feature_text"))
+    items = ", ".join(stard_items())
     found += [
-        f"stard.{item} must be text in quotes under one of the items {', '.join(stard_items())}"
+        Fault(f"stard.{item} must be text in quotes under one of the items {items}")
         for item, text in settings.stard.items()
         if item not in stard_items() or not isinstance(text, str)
     ]
-    found += _annotator_faults([a.id for a in settings.annotation.annotators])
-    found += _messages(_plan_faults(settings.plan))
-    found += _messages(at_least("evaluation.resamples", settings.evaluation.resamples, 1))
+
     annotation = settings.annotation
-    if not 0 <= annotation.double_share <= 1:
-        found.append(f"annotation.double_share is {annotation.double_share}: from 0 to 1")
-    if annotation.training < 0 or annotation.weeks < 1:
-        found.append("annotation: training must be at least 0 and weeks at least 1")
-    if settings.seed < 0:
-        found.append(f"seed is {settings.seed}: it must be at least 0")
-    if not 0 <= settings.agreement.threshold <= 1:
-        found.append(f"agreement.threshold is {settings.agreement.threshold}: from 0 to 1")
-    rules = tuple(RULE_FUNCTIONS)
-    found += _messages(
-        one_of("annotation.format", annotation.format, TOOL_FORMATS)
-        + one_of("annotation.by", annotation.by, ("random", "site", "case"))
-        + one_of("sampling.allocation", settings.sampling.allocation, tuple(ALLOCATIONS))
-        + [f for rule in settings.curation.rules for f in one_of("curation.rules", rule, rules)]
-    )
-    return found
-
-
-def _annotator_faults(ids: list[str]) -> list[str]:
-    found = []
+    ids = [annotator.id for annotator in annotation.annotators]
     # Some file systems do not tell "ann" from "Ann".
     if len({i.casefold() for i in ids}) != len(ids) or "" in ids:
-        found.append("annotation.annotators: every annotator needs an id of its own")
+        found.append(Fault("annotation.annotators: every annotator needs an id of its own"))
     odd = [i for i in ids if i and (not _FOLDER_NAME.fullmatch(i) or i.casefold() in _TAKEN)]
     if odd:
-        found.append(
-            "annotation.annotators: ids name folders, so they may hold letters, digits, - _ "
-            f"and . only, and none may be {', '.join(_TAKEN)}, not {', '.join(map(repr, odd))}"
+        allowed = (
+            "ids name folders, so they may hold letters, digits, - _ and . only, and none may be "
+            f"{', '.join(_TAKEN)}, not {', '.join(map(repr, odd))}"
         )
+        found.append(Fault(f"annotation.annotators: {allowed}"))
+
+    plan = settings.plan
+    for name in ("precision", "recall", "confidence", "assurance", "frequency"):
+        if name != "frequency" or plan.frequency:
+            found += inside_unit(f"plan.{name}", getattr(plan, name))
+    found += [Fault(f"plan.{fault.message}") for fault in half_width_faults(plan.half_width)]
+    found += at_least("plan.design_effect", plan.design_effect, 1)
+    found += one_of("plan.method", plan.method, ("reported", "assurance", "slice"))
+    found += one_of("plan.frequency_kind", plan.frequency_kind, ("internal", "external"))
+    found += one_of("plan.interval", plan.interval, METHODS)
+
+    found += at_least("evaluation.resamples", settings.evaluation.resamples, 1)
+    if not 0 <= annotation.double_share <= 1:
+        share = f"annotation.double_share is {annotation.double_share}: from 0 to 1"
+        found.append(Fault(share))
+    if annotation.training < 0 or annotation.weeks < 1:
+        found.append(Fault("annotation: training must be at least 0 and weeks at least 1"))
+    if settings.seed < 0:
+        found.append(Fault(f"seed is {settings.seed}: it must be at least 0"))
+    if not 0 <= settings.agreement.threshold <= 1:
+        found.append(Fault(f"agreement.threshold is {settings.agreement.threshold}: from 0 to 1"))
+    found += one_of("annotation.format", annotation.format, TOOL_FORMATS)
+    found += one_of("annotation.by", annotation.by, ("random", "site", "case"))
+    found += one_of("sampling.allocation", settings.sampling.allocation, tuple(ALLOCATIONS))
+    for rule in settings.curation.rules:
+        found += one_of("curation.rules", rule, tuple(RULE_FUNCTIONS))
     return found
-
-
-def _plan_faults(plan: PlanSettings) -> list[Fault]:
-    shares = ["precision", "recall", "confidence", "assurance"]
-    if plan.frequency:
-        shares.append("frequency")
-    return [
-        *(fault for name in shares for fault in inside_unit(f"plan.{name}", getattr(plan, name))),
-        *(Fault(f"plan.{fault.message}") for fault in half_width_faults(plan.half_width)),
-        *at_least("plan.design_effect", plan.design_effect, 1),
-        *one_of("plan.method", plan.method, ("reported", "assurance", "slice")),
-        *one_of("plan.frequency_kind", plan.frequency_kind, ("internal", "external")),
-        *one_of("plan.interval", plan.interval, METHODS),
-    ]
-
-
-def _messages(faults: list[Fault]) -> list[str]:
-    return [fault.message for fault in faults]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from rubricate import Feature, Rubric
 from rubricate.errors import InputError
 from rubricate.formats import ReadLimits
+from rubricate.formats.reading import read_toml
 from rubricate.formats.rubric import read_rubrics, write_rubrics
-from rubricate.formats.rubric.trees import read_toml
 from rubricate.rubric import Metadata
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "rubrics"

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rubricate.errors import Fault, InputError, MissingExtraError, did_you_mean, shown
+from rubricate.errors import InputError, MissingExtraError, did_you_mean, shown
 from rubricate.formats.encoding import Json, metadata_from_json, rubric_to_json
-from rubricate.formats.options import USUAL_LIMITS, ReadLimits
-from rubricate.formats.reading import Faults, has_lone_surrogate, read_text
+from rubricate.formats.reading import Faults, has_lone_surrogate, read_text, read_toml
 from rubricate.formats.rubric.records import FLOOR_FAULT, Records, add_floor, match_columns
 from rubricate.rubric import Rubric, Scalar
 
 _ODD_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
-#: What the parts of a TOML key never hold without quotes.
-_APART = r"\s.=#,\[\]{}"
 _RUBRIC_KEYS = ("case", "title", "floor", "metadata", "features")
 
 
@@ -134,22 +130,6 @@ def read_toml_tree(path: Path, faults: Faults) -> Any:
     except InputError as error:
         faults.found += error.faults
         return Branch()
-
-
-def read_toml(path: Path, limits: ReadLimits = USUAL_LIMITS) -> Json:
-    """Return the tables of a TOML file; InputError for all that is wrong with it."""
-    text = read_text(path, limits)
-    # The parser's time grows with the square of a key's levels.
-    depth = limits.depth
-    try:
-        if re.search(rf"(?<![^{_APART}])(?:[^{_APART}]++[ \t]*+\.[ \t]*+){{{depth}}}", text):
-            raise RecursionError
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        why = str(error)
-    except (ValueError, RecursionError):
-        why = "nested too deeply, or a number or date that is none"
-    raise InputError([Fault(f"not valid TOML: {why}", path)])
 
 
 def _from_toml(value: Any) -> Any:
