@@ -517,7 +517,16 @@ def span_lengths(
     """
     rows = corpus.rows
     row = rows.span_row
-    lengths = _tokens_in_spans(corpus, tokens or {})
+    # How many tokens each span shares a character with.
+    note, lengths = rows.note[row], np.zeros(len(row), dtype=np.int64)
+    for i in np.unique(note).tolist():
+        own = np.flatnonzero(note == i)
+        known = corpus.notes[i]
+        given = tokens[known.id] if tokens and known.id in tokens else words(known.text)
+        pieces = np.asarray(given, dtype=np.int64).reshape(-1, 2)
+        first = np.searchsorted(pieces[:, 1], rows.start[own], side="right")
+        last = np.searchsorted(pieces[:, 0], rows.end[own], side="left")
+        lengths[own] = np.maximum(last - first, 0)
     characters = rows.end - rows.start
     groups = sorted({a.group for a in corpus.annotators})
     group_of = np.array([groups.index(a.group) for a in corpus.annotators], dtype=np.int64)
@@ -532,22 +541,6 @@ def span_lengths(
                 "characters": _mean_sd(characters[own]),
             }
     return result
-
-
-def _tokens_in_spans(corpus: Corpus, tokens: Mapping[str, npt.ArrayLike]) -> I64:
-    """Count the tokens each span shares a character with."""
-    rows = corpus.rows
-    note = rows.note[rows.span_row]
-    counts = np.zeros(len(note), dtype=np.int64)
-    for i in np.unique(note).tolist():
-        own = np.flatnonzero(note == i)
-        known = corpus.notes[i]
-        given = tokens[known.id] if known.id in tokens else words(known.text)
-        pieces = np.asarray(given, dtype=np.int64).reshape(-1, 2)
-        first = np.searchsorted(pieces[:, 1], rows.start[own], side="right")
-        last = np.searchsorted(pieces[:, 0], rows.end[own], side="left")
-        counts[own] = np.maximum(last - first, 0)
-    return counts
 
 
 def _mean_sd(values: I64) -> MeanSd:

@@ -191,9 +191,22 @@ def agreeing_pairs(reference: DistinctMarks, predicted: DistinctMarks) -> dict[s
     """Return the pairs of annotations that agree, by kind of agreement (`KINDS`).
 
     Each kind is a part of the next: annotations that begin or end together both hold the unit
-    at the common boundary. So the overlapping pairs are found once and sifted.
+    at the common boundary. So the pairs that overlap are found once and sifted. They share at
+    least one unit; touching is not sharing.
     """
-    one, two = overlap_pairs(reference, predicted)
+    # Of two fragments that share a unit, one starts within the other: two searches among sorted
+    # starts find all such pairs and no others.
+    one, two = _within(reference.fragment_start, predicted.fragment_start, predicted.fragment_end)
+    four, three = _within(
+        predicted.fragment_start, reference.fragment_start + 1, reference.fragment_end
+    )
+    one, two = np.concatenate((one, three)), np.concatenate((two, four))
+    if any(len(side) < len(side.fragment_start) for side in (reference, predicted)):
+        # Annotations of several fragments may meet in several places.
+        key = np.unique(
+            reference.fragment_annotation[one] * len(predicted) + predicted.fragment_annotation[two]
+        )
+        one, two = np.divmod(key, max(len(predicted), 1))
     boundary = (reference.first[one] == predicted.first[two]) | (
         reference.last[one] == predicted.last[two]
     )
@@ -203,28 +216,6 @@ def agreeing_pairs(reference: DistinctMarks, predicted: DistinctMarks) -> dict[s
         "one_side_boundary": (one[boundary], two[boundary]),
         "token_overlap": (one, two),
     }
-
-
-def overlap_pairs(reference: DistinctMarks, predicted: DistinctMarks) -> Pairs:
-    """Pair annotations that share at least one unit; touching is not sharing.
-
-    Of two fragments that share a unit, one starts within the other: two searches among sorted
-    starts find all such pairs and no others.
-    """
-    one, two = _within(reference.fragment_start, predicted.fragment_start, predicted.fragment_end)
-    four, three = _within(
-        predicted.fragment_start, reference.fragment_start + 1, reference.fragment_end
-    )
-    one, two = np.concatenate((one, three)), np.concatenate((two, four))
-    if len(reference) == len(reference.fragment_start) and len(predicted) == len(
-        predicted.fragment_start
-    ):
-        return one, two
-    # annotations of several fragments may meet in several places
-    key = np.unique(
-        reference.fragment_annotation[one] * len(predicted) + predicted.fragment_annotation[two]
-    )
-    return np.divmod(key, max(len(predicted), 1))
 
 
 def _within(points: I64, low: I64, high: I64) -> Pairs:

@@ -118,8 +118,8 @@ def evaluate_systems(
     reference, *sharing = share_labels([reference, *predicted.values()])
     predicted = dict(zip(predicted, sharing, strict=True))
     if reference_annotator is None:
-        known = DEFAULT_REFERENCE in reference.annotator_index
-        reference_annotator = DEFAULT_REFERENCE if known else _first_of(reference, HUMAN)
+        usual = DEFAULT_REFERENCE in reference.annotator_index
+        reference_annotator = DEFAULT_REFERENCE if usual else _first_of(reference, HUMAN)
     if weights is None:
         refuse_unweighted(reference)
     clusters = clusters_of(reference, cluster) if cluster else None
@@ -127,7 +127,10 @@ def evaluate_systems(
     if weights is not None:
         design = replace(SampleDesign.of_column(reference, weights), clusters=clusters)
     how = matching or Matching(unit="token")
-    _need_annotator(predicted_annotator, predicted)
+    # A system with one annotator needs no name; a name must be one of some system's.
+    known = list(dict.fromkeys(a.id for corpus in predicted.values() for a in corpus.annotators))
+    if predicted_annotator is not None and predicted_annotator not in known:
+        raise UnknownNameError("annotator in the predicted corpus", predicted_annotator, known)
     systems = {}
     for name, corpus in predicted.items():
         evaluation = evaluate(
@@ -206,13 +209,6 @@ def _add_calibration(result: dict[str, object], found: CalibrationResult | None)
         blocks = cast(dict[str, dict[str, object]], result[level])
         for name, group in groups.items():
             blocks[name]["calibration"] = group.to_dict()
-
-
-def _need_annotator(name: str | None, predicted: Mapping[str, Corpus]) -> None:
-    """Refuse an annotator that no system has; a system with one annotator needs no name."""
-    known = list(dict.fromkeys(a.id for corpus in predicted.values() for a in corpus.annotators))
-    if name is not None and name not in known:
-        raise UnknownNameError("annotator in the predicted corpus", name, known)
 
 
 @dataclass(frozen=True, slots=True)
