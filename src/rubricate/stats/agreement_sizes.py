@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault, at_least, raise_if_any, shares
+from rubricate.errors import ArgumentError, Fault, at_least, shares
 from rubricate.stats.planning import likely_counts
 from rubricate.stats.resampling import half_width_in_sds, ratio
 from rubricate.stats.sizes import doubled, smallest_size
@@ -45,7 +45,7 @@ def cluster_design_effect(size: float, correlation: float) -> float:
     faults = at_least("cluster-size", size, 1)
     if not 0 <= correlation < 1:
         faults.append(Fault(f"cluster-correlation is {correlation}: it must be from 0 to below 1"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     return 1 + (size - 1) * correlation
 
 
@@ -86,7 +86,7 @@ def kappa_size(
     213
     """
     given = {} if assurance is None else {"assurance": assurance}
-    raise_if_any(
+    ArgumentError.raise_any(
         shares(
             kappa=kappa, frequency=frequency, half_width=half_width, confidence=confidence, **given
         )
@@ -183,7 +183,7 @@ def icc_size(
     (55, 81)
     """
     given = {} if assurance is None else {"assurance": assurance}
-    raise_if_any(
+    ArgumentError.raise_any(
         shares(icc=icc, half_width=half_width, confidence=confidence, **given)
         + at_least("raters", raters, 2)
         + at_least("design-effect", design_effect, 1)
@@ -251,7 +251,7 @@ def icc_test_size(
     faults += at_least("design-effect", design_effect, 1)
     if not 0 <= least < icc:
         faults.append(Fault(f"least is {least}: it must be from 0 to below the expected ICC"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     reach = half_width_in_sds(confidence, None) + float(ndtri(power))
     one, two = (1 + raters * r / (1 - r) for r in (least, icc))
     n = 1 + 2 * reach**2 * raters / ((raters - 1) * math.log(one / two) ** 2)

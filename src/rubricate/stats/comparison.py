@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64, I64
-from rubricate.errors import ArgumentError, Fault, at_least, one_of, raise_if_any
+from rubricate.errors import ArgumentError, Fault, at_least, one_of
 from rubricate.stats.discordance import Discordance, limit_by_discordance
 from rubricate.stats.intervals import Estimate, defined
 from rubricate.stats.resampling import (
@@ -88,7 +88,7 @@ def permutation_p_value(
     >>> permutation_p_value(first, second, precision_recall_f1).round(4).tolist()
     [0.0004, 0.0004, 0.0004]
     """
-    raise_if_any(at_least("permutations", permutations, 1) + at_least("seed", seed, 0))
+    ArgumentError.raise_any(at_least("permutations", permutations, 1) + at_least("seed", seed, 0))
     one, two = _pair(first, second)
     observed = np.abs(_difference(statistic)(np.stack([one.sum(axis=0), two.sum(axis=0)])))
     gap = one - two
@@ -280,7 +280,7 @@ def adjust_p_values(
     known = ~np.isnan(values)
     if values.ndim != 1 or np.any((values[known] < 0) | (values[known] > 1)):
         faults.append(Fault("p values must be a list of numbers from 0 to 1"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     tested = values[known]
     order, m = np.argsort(tested, kind="stable"), len(tested)
     rank = np.arange(1, m + 1)

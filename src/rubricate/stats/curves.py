@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.errors import at_least, raise_if_any
+from rubricate.errors import ArgumentError, at_least
 from rubricate.stats.planning import (
     STUDY_INTERVAL,
     Chances,
@@ -102,7 +102,7 @@ def plan_reported(
     (True, True)
     """
     target = target or Target(drawing="fixed")
-    raise_if_any(design_faults(sites, pool, design_effect))
+    ArgumentError.raise_any(design_faults(sites, pool, design_effect))
     check_possible(expected)
 
     def drawn(total: int) -> Sampling:
@@ -194,7 +194,7 @@ def plan_slice(
     >>> plan.positives, plan.negatives, plan.total, plan.per_site.total
     (249, 270, 519, 87)
     """
-    raise_if_any(at_least("sites", sites, 1))
+    ArgumentError.raise_any(at_least("sites", sites, 1))
     target = Target(half_width=half_width, confidence=confidence, drawing="fixed")
     p, r, f = expected.precision, expected.recall, expected.frequency
     n_precision = first_size(p, half_width, confidence=confidence)
@@ -326,7 +326,7 @@ def plan_variables(
     (('obesity',), [577, 2358])
     """
     target = target or Target()
-    raise_if_any(
+    ArgumentError.raise_any(
         at_least("variables", len(variables), 1)
         + ([] if total is None else at_least("total", total, 1))
     )

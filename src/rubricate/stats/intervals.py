@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import ArgumentError, Fault, inside_unit, one_of, raise_if_any
+from rubricate.errors import ArgumentError, Fault, inside_unit, one_of
 
 Method = Literal["clopper-pearson", "wilson", "jeffreys", "mid-p"]
 _Limits = Callable[[F64, F64, float], tuple[F64, F64]]
@@ -229,7 +229,7 @@ def proportion_limits(
     faults = inside_unit("confidence", confidence) + one_of("method", method, METHODS)
     if not np.all(np.isfinite(x) & np.isfinite(n) & (x >= 0) & (x <= n)):
         faults.append(Fault("counts must be finite, with 0 <= successes <= trials"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     return raw_limits(x, n, 1.0 - confidence, method)
 
 
@@ -382,7 +382,7 @@ def random_effects(
     """
     from scipy.special import stdtrit
 
-    raise_if_any(inside_unit("confidence", confidence))
+    ArgumentError.raise_any(inside_unit("confidence", confidence))
     y, v = (np.asarray(a, dtype=np.float64) for a in (effects, variances))
     y, v = y[np.isfinite(y)], v[np.isfinite(y)]
     k = len(y)
@@ -495,7 +495,9 @@ def cluster_interval(
     """
     from scipy.special import stdtrit
 
-    raise_if_any(inside_unit("confidence", confidence) + one_of("method", method, METHODS))
+    ArgumentError.raise_any(
+        inside_unit("confidence", confidence) + one_of("method", method, METHODS)
+    )
     summary = summarise_clusters(successes, trials)
     name = f"clustered-{method}"
     if summary.clusters < 2:

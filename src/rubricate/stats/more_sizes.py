@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault, at_least, inside_unit, raise_if_any, shares
+from rubricate.errors import ArgumentError, Fault, at_least, inside_unit, shares
 from rubricate.stats.agreement_sizes import inflated
 from rubricate.stats.resampling import half_width_in_sds
 from rubricate.stats.sizes import doubled, smallest_size
@@ -37,7 +37,7 @@ def auc_size(
     >>> auc_size(0.9, 0.3, 0.05)
     238
     """
-    raise_if_any(
+    ArgumentError.raise_any(
         shares(auc=auc, frequency=frequency, half_width=half_width, confidence=confidence)
         + at_least("design-effect", design_effect, 1)
     )
@@ -92,7 +92,7 @@ def non_inferiority_size(
                 "the share of discordant items"
             )
         )
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     reach = half_width_in_sds(confidence, None) + float(ndtri(power))
     return inflated(
         (reach / (margin + difference)) ** 2 * (discordant - difference**2), design_effect
@@ -130,7 +130,7 @@ def non_inferiority_independent_size(
     faults += at_least("design-effect", design_effect, 1)
     if margin + rate - reference_rate <= 1e-9:
         faults.append(Fault("rate must be above the reference rate minus the margin"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     reach = half_width_in_sds(confidence, None) + float(ndtri(power))
     spread = rate * (1 - rate) + reference_rate * (1 - reference_rate)
     return inflated((reach / (margin + rate - reference_rate)) ** 2 * spread, design_effect)
@@ -186,7 +186,7 @@ def obrien_fleming(looks: int, *, confidence: float = 0.95) -> F64:
     """
     from scipy.optimize import brentq
 
-    raise_if_any(at_least("looks", looks, 1) + inside_unit("confidence", confidence))
+    ArgumentError.raise_any(at_least("looks", looks, 1) + inside_unit("confidence", confidence))
     limit = brentq(lambda c: crossed(c, looks)[0] - (1 - confidence), 1.0, 6.0, xtol=1e-6)
     return np.asarray(limit * np.sqrt(looks / np.arange(1, looks + 1)))
 
@@ -256,7 +256,7 @@ def plan_sequential(
     faults = shares(goal=goal, expected=expected, power=power)
     if goal == expected:
         faults.append(Fault("expected must differ from the goal"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     bounds = obrien_fleming(looks, confidence=confidence)
     z, reach = float(ndtri((1 + confidence) / 2)), float(ndtri(power))
     spread, hoped = math.sqrt(goal * (1 - goal)), math.sqrt(expected * (1 - expected))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import ArgumentError, InputError, at_least, inside_unit, raise_if_any
+from rubricate.errors import ArgumentError, InputError, at_least, inside_unit
 from rubricate.stats.intervals import Estimate, proportion_interval
 from rubricate.stats.plans import Cells, Expected, Plan, PlanMethod, Target, design_faults
 from rubricate.stats.resampling import as_counts
@@ -185,7 +185,7 @@ def plan_pilot(
     >>> 10 < plan_pilot(pilot, f1, studies=20).notes < 100
     True
     """
-    raise_if_any(half_width_faults(half_width) + inside_unit("assurance", assurance))
+    ArgumentError.raise_any(half_width_faults(half_width) + inside_unit("assurance", assurance))
     table = as_counts(counts)
     if len(table) < 2:
         raise ArgumentError("a pilot of one note says nothing of how notes differ")
@@ -227,7 +227,7 @@ def estimate_frequency(found: int, total: int) -> Estimate:
     >>> frequency.value, round(frequency.low, 3), round(frequency.high, 3)
     (0.48, 0.385, 0.577)
     """
-    raise_if_any(at_least("total", total, 1))
+    ArgumentError.raise_any(at_least("total", total, 1))
     return proportion_interval(found, total, method="wilson")
 
 
@@ -335,7 +335,7 @@ def plan_assurance(
     (236, 282, 267, 290, 557)
     """
     target = target or Target()
-    raise_if_any(design_faults(sites, pool, design_effect))
+    ArgumentError.raise_any(design_faults(sites, pool, design_effect))
     check_possible(expected)
 
     needed = needed_sizes(expected, target, pool=pool, design_effect=design_effect)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypedDict, get_args
 
-from rubricate.errors import Fault, at_least, one_of, raise_if_any, shares
+from rubricate.errors import ArgumentError, Fault, at_least, one_of, shares
 from rubricate.stats.intervals import METHODS, Method
 from rubricate.stats.sizes import half_width_faults
 
@@ -42,7 +42,7 @@ class Expected:
     frequency_kind: FrequencyKind = "internal"
 
     def __post_init__(self) -> None:
-        raise_if_any(
+        ArgumentError.raise_any(
             shares(precision=self.precision, recall=self.recall, frequency=self.frequency)
             + one_of("frequency-kind", self.frequency_kind, get_args(FrequencyKind))
         )
@@ -95,7 +95,7 @@ class Target:
     drawing: Drawing = "as-they-occur"
 
     def __post_init__(self) -> None:
-        raise_if_any(
+        ArgumentError.raise_any(
             half_width_faults(self.half_width)
             + shares(confidence=self.confidence, assurance=self.assurance)
             + one_of("interval", self.interval, METHODS)

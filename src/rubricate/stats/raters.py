@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rubricate.arrays import F64
-from rubricate.errors import ArgumentError, Fault, raise_if_any
+from rubricate.errors import ArgumentError, Fault
 from rubricate.stats.intervals import Estimate
 from rubricate.stats.resampling import (
     Resampling,
@@ -120,7 +120,7 @@ def gwet_ac2(
     values = np.unique(table if possible is None else np.asarray(possible, dtype=np.float64))
     if not np.isin(table, values).all():
         faults.append(Fault("every score must be one of those that are possible"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     place = np.searchsorted(values, table)
     q, raters = len(values), table.shape[1]
     if q < 2:
@@ -188,7 +188,7 @@ def score_agreement(
         faults.append(Fault("scores must be of two notes or more by two raters or more"))
     elif not np.isfinite(table).all():
         faults.append(Fault("every rater must have scored every note"))
-    raise_if_any(faults)
+    ArgumentError.raise_any(faults)
     sums = np.column_stack(
         [np.ones(len(table)), table.sum(axis=1) ** 2, (table**2).sum(axis=1), table]
     )

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from rubricate.arrays import F64
-from rubricate.errors import Fault, at_least, inside_unit, one_of, raise_if_any, shares
+from rubricate.errors import ArgumentError, Fault, at_least, inside_unit, one_of, shares
 from rubricate.stats.intervals import METHODS, Method, raw_limits
 
 #: The narrowest half width allowed; below it more than a million units are needed at p = 1/2.
@@ -33,7 +33,7 @@ def half_width_faults(half_width: float) -> list[Fault]:
 
 def check_search(p: float, half_width: float, confidence: float, method: Method) -> None:
     """Raise `InputError` with everything wrong with the arguments of a search."""
-    raise_if_any(
+    ArgumentError.raise_any(
         inside_unit("expected proportion", p)
         + half_width_faults(half_width)
         + shares(confidence=confidence)
@@ -92,7 +92,7 @@ def assured_half_width(
     """
     from scipy.special import bdtr
 
-    raise_if_any(
+    ArgumentError.raise_any(
         at_least("n", n, 0)
         + inside_unit("expected proportion", p)
         + shares(assurance=assurance, confidence=confidence)
@@ -268,7 +268,7 @@ def assured_size(
     [282, 291, 298]
     """
     check_search(p, half_width, confidence, method)
-    raise_if_any(inside_unit("assurance", assurance))
+    ArgumentError.raise_any(inside_unit("assurance", assurance))
     bound = narrow_bounds(half_width, confidence, method)
     n = np.arange(1, len(bound) + 1, dtype=np.float64)
     failing = np.flatnonzero(narrow_probability(n, bound, p) < assurance)
