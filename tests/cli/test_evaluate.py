@@ -102,7 +102,9 @@ def test_the_ceiling_is_reported() -> None:
 def test_corpora_about_other_notes_are_refused(tmp_path: Path) -> None:
     place = tmp_path / "other.jsonl"
     RUN(main, ["convert", "open-notes", str(place), "--to", "jsonl", "--where", "case=1"])
-    result = RUN(main, ["evaluate", "open-notes", str(place), "--predicted-annotator", "reference"])
+    result = RUN(
+        main, ["evaluate", "open-notes", str(place), "--predicted-annotator", "reference", *FAST]
+    )
     assert result.exit_code == 0
     part = tmp_path / "part.jsonl"
     RUN(main, ["convert", "open-notes", str(part), "--to", "jsonl", "--where", "case=0"])
