@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta, field
 from sqlalchemy import Connection
 from starlette.responses import RedirectResponse, Response
 
@@ -21,8 +22,7 @@ from rubricate.store.answers import MeAnswer, ProjectsAnswer
 from rubricate.store.database import iso
 from rubricate.store.refusals import NotFoundError
 from rubricate.web.app import cookie_name
-from rubricate.web.calls import Bench, Call
-from rubricate.web.refusals import HttpError
+from rubricate.web.calls import Bench, Body, Call, HttpError, Name
 from rubricate.web.rendering import STATIC, fault_lines, form_field, render
 
 SHORTEST = 12
@@ -37,6 +37,37 @@ _COMMON = {
 #: left for everybody else.
 _hashing = threading.Semaphore(2)
 _queue = threading.Semaphore(16)
+
+
+class SignInBody(Body):
+    """A name and its password."""
+
+    name: str
+    password: str
+
+
+class PreferencesBody(Body):
+    """Keys of a person."""
+
+    keys_on: bool = True
+    keys: dict[Annotated[str, Meta(max_length=40)], Annotated[str, Meta(max_length=40)]] = field(
+        default_factory=dict
+    )
+
+
+class JoinBody(Body):
+    """The answer of a person who was asked to join a project."""
+
+    join: bool
+
+
+class TokenBody(Body):
+    """A new token."""
+
+    name: Name
+    scopes: list[Literal["read", "write", "export", "suggest"]]
+    days: Annotated[int, Meta(ge=1, le=366)] = 90
+    project: str | None = None
 
 
 @cache
@@ -159,21 +190,14 @@ def post_asked(call: Call) -> None:
     """Join a project that one was asked to join, or decline."""
     if call.me.scopes is not None:
         raise HttpError(403, "forbidden", "A token joins no projects: sign in.")
-    _answer(call, call.body.join)
-
-
-def answer_asked(call: Call) -> Response:
-    """Join a project, or decline, by the buttons beside its name."""
-    try:
-        _answer(call, bool(form_field(call, "join")))
-    except RubricateError as error:
-        return projects_page(call, faults=fault_lines(error))
-    return RedirectResponse("/", 303)
-
-
-def _answer(call: Call, join: bool) -> None:
     who = call.me.person
+    join = call.body.join
     call.bench.database.write(lambda c: people.answer_asked(c, call.path["id"], who, join))
+
+
+def join_fields(call: Call) -> JoinBody:
+    """Return the answer of the button beside a project's name."""
+    return JoinBody(bool(form_field(call, "join")))
 
 
 def projects_page(call: Call, **more: Any) -> Response:
@@ -206,18 +230,20 @@ def post_token(call: Call) -> dict[str, str]:
     body = call.body
     if call.me.scopes is not None:
         raise HttpError(403, "forbidden", "A token makes no tokens: sign in.")
-    return _new_token(call, body.name, body.scopes, body.days, body.project)
-
-
-def _new_token(
-    call: Call, name: str, scopes: list[str], days: int, project: str | None
-) -> dict[str, str]:
-    if project is not None and not call.read(people.roles_of, project, call.me.person):
+    if body.project is not None and not call.read(people.roles_of, body.project, call.me.person):
         raise NotFoundError("There is no such project.")
     own, secret = call.write(
-        people.make_token, call.me.person, name, scopes, days=days, project=project
-    )
+        people.make_token, call.me.person, body.name, body.scopes, days=body.days,
+        project=body.project,
+    )  # fmt: skip
     return {"id": own, "token": secret}
+
+
+def token_fields(call: Call) -> TokenBody:
+    """Return the token that a form asks for."""
+    scopes: list[Any] = [scope for scope in people.SCOPES if form_field(call, scope)]
+    project = form_field(call, "project") or None
+    return TokenBody(form_field(call, "name") or "token", scopes, project=project)
 
 
 def delete_token(call: Call) -> None:
@@ -305,7 +331,7 @@ def enter(call: Call) -> Response:
 def account_page(call: Call, **more: Any) -> Response:
     """Show one's own account."""
     tokens = get_tokens(call)["tokens"]
-    given = {"secret": None, "keymap": (STATIC / "keymap.js").exists(), "scopes": people.SCOPES}
+    given = {"made": None, "keymap": (STATIC / "keymap.js").exists(), "scopes": people.SCOPES}
     own = call.read(people.own_projects, call.me.person)
     return render("account.html", call, tokens=tokens, projects=own, **{**given, **more})
 
@@ -330,23 +356,6 @@ def end_sessions(call: Call) -> Response:
     """Sign out everywhere."""
     call.write(people.end_sessions, call.me.person)
     return RedirectResponse("/signin", 303)
-
-
-def make_token(call: Call) -> Response:
-    """Make a token by a form; its secret is shown once."""
-    scopes = [scope for scope in people.SCOPES if form_field(call, scope)]
-    name, project = form_field(call, "name") or "token", form_field(call, "project") or None
-    try:
-        secret = _new_token(call, name, scopes, 90, project)["token"]
-    except InputError as error:
-        return account_page(call, faults=fault_lines(error))
-    return account_page(call, secret=secret)
-
-
-def end_token(call: Call) -> Response:
-    """Let a token work no longer, by the button beside it."""
-    delete_token(call)
-    return RedirectResponse("/account", 303)
 
 
 def users_page(call: Call, **more: Any) -> Response:

@@ -33,8 +33,7 @@ from rubricate.store import tables as t
 from rubricate.store.people import Identity, session_identity, token_identity, touch_session
 from rubricate.store.refusals import NotFoundError, RefusedError, UnavailableError
 from rubricate.store.transaction import ALL, of_person, of_project
-from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, Rule, is_page_path
-from rubricate.web.refusals import HttpError
+from rubricate.web.calls import ADMIN, OPEN, SIGNED_IN, Bench, Call, HttpError, Rule, is_page_path
 
 log = logging.getLogger("rubricate.web")
 SAFE = ("GET", "HEAD")

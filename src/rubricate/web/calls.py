@@ -1,4 +1,4 @@
-"""One request after it was let in, and one line of the table that says who may ask what."""
+"""One request after it was let in, its body, its refusal, and one line of the table of rules."""
 
 from __future__ import annotations
 
@@ -7,13 +7,26 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypedDict, TypeVar
 
+from msgspec import Meta, Struct
 from sqlalchemy import Connection
 
-from rubricate.errors import InputError, shown
+from rubricate.errors import InputError, RubricateError, shown
 from rubricate.store.database import Database
 from rubricate.store.people import ROLES, Identity, may_watch
+from rubricate.store.refusals import (
+    ConflictError,
+    InvalidError,
+    LeavingError,
+    NotAllowedError,
+    NotFoundError,
+    NothingToUndoError,
+    PausedError,
+    RefusedError,
+    TextChangedError,
+    UnfinishedError,
+)
 from rubricate.web.jobs import Jobs
 
 if TYPE_CHECKING:
@@ -62,6 +75,52 @@ class Bench:
             if name and path.is_relative_to(self.folder.resolve()) and path.exists():
                 return path
         raise InputError(f"{shown(name)} is no file or folder inside the folder that is served")
+
+
+#: The status and the word of each reason; a class without its own has those of the class above it.
+STATUSES: Mapping[type[RefusedError], tuple[int, str]] = {
+    InvalidError: (400, "bad_request"),
+    NotAllowedError: (403, "forbidden"),
+    NotFoundError: (404, "not_found"),
+    ConflictError: (409, "conflict"),
+    TextChangedError: (409, "text_changed"),
+    PausedError: (409, "paused"),
+    UnfinishedError: (409, "unjudged"),
+    NothingToUndoError: (409, "nothing"),
+    LeavingError: (409, "gone"),
+}
+
+
+class HttpError(RubricateError):
+    """A request that is refused, with the state that is there where that matters."""
+
+    def __init__(self, status: int, code: str, message: str, saved: Any = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.saved = saved
+
+    @classmethod
+    def of(cls, error: RefusedError) -> HttpError:
+        """Return a refusal of the store as it is answered.
+
+        >>> HttpError.of(TextChangedError("The text is another one.")).code
+        'text_changed'
+        """
+        kind = next(one for one in type(error).__mro__ if one in STATUSES)
+        return cls(*STATUSES[kind], str(error), error.saved)
+
+
+Words = Annotated[str, Meta(max_length=2000)]
+Name = Annotated[str, Meta(min_length=1, max_length=80)]
+
+
+class Body(Struct, forbid_unknown_fields=True):
+    """A JSON object without surprises."""
+
+
+class NothingBody(Body):
+    """``{}``."""
 
 
 class PlaceInList(TypedDict):

@@ -29,8 +29,7 @@ from rubricate.rubric import Rubric
 from rubricate.store.projects import project_row
 from rubricate.store.refusals import NotFoundError
 from rubricate.store.rubrics import rubric_of
-from rubricate.web.calls import Call
-from rubricate.web.refusals import HttpError
+from rubricate.web.calls import Call, HttpError
 
 MATCHER = "lexicon"
 #: What INCEpTION adds to the layer of a recommender.

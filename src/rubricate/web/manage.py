@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
 from sqlalchemy import Connection
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
@@ -38,9 +39,118 @@ from rubricate.store.database import Database
 from rubricate.store.refusals import NotFoundError
 from rubricate.study.assignment import Task
 from rubricate.study.settings import AnnotatorSettings
-from rubricate.web.calls import Bench, Call
+from rubricate.web.calls import Bench, Body, Call, Name, Words
 
 log = logging.getLogger("rubricate.web")
+
+
+#: Numbers that every reader of what is downloaded takes.
+Whole = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
+Role = Literal["manager", "annotator", "curator", "reviewer", "observer"]
+assert Role.__args__ == people.ROLES  # type: ignore[attr-defined]
+
+
+class ProjectBody(Body):
+    """A new project."""
+
+    name: Name
+    study: str = ""
+
+
+class ProjectChangesBody(Body):
+    """Changes of a project."""
+
+    name: Name | UnsetType = UNSET
+    state: Literal["open", "paused"] | UnsetType = UNSET
+    suggestions: bool | UnsetType = UNSET
+
+
+class NoteBody(Body):
+    """One note."""
+
+    id: Name
+    case: Name
+    text: str
+    metadata: dict[str, str | Whole | float | bool | None] = field(default_factory=dict)
+
+
+class NotesBody(Body):
+    """Notes to add."""
+
+    notes: list[NoteBody]
+
+
+class FeatureBody(Body):
+    """One feature."""
+
+    id: Name
+    text: Words
+    weight: float = 1.0
+    kind: str = ""
+    group: str = ""
+    note: Words = ""
+
+
+class RubricBody(Body):
+    """One rubric."""
+
+    case: Name
+    features: list[FeatureBody]
+    title: str = ""
+
+
+class RubricsBody(Body):
+    """Rubrics to add.
+
+    ``pairs``: feature id that is sent: id of the former feature that it is, and that it keeps.
+    ``may_leave``: features of the newest version that are not sent may leave the project.
+    """
+
+    rubrics: list[RubricBody]
+    same_meaning: bool = False
+    pairs: dict[Name, Name] = field(default_factory=dict)
+    may_leave: bool = False
+
+
+class AssignmentsBody(Body):
+    """The annotators, and the share of notes that several of them get.
+
+    ``seniors`` and ``sites`` (annotator: site; ``site``: where the notes' metadata names theirs)
+    are those of the study where they are not given and the project has one.
+    """
+
+    annotators: list[Name]
+    seniors: list[Name] | None = None
+    sites: dict[Name, str] = field(default_factory=dict)
+    site: str = ""
+    double_share: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    per_note: Annotated[int, Meta(ge=2, le=8)] = 2
+    seed: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
+
+
+class SuggestionsBody(Body):
+    """Which matcher suggests."""
+
+    matcher: Name = "lexicon"
+
+
+class MemberBody(Body):
+    """Somebody who comes into a project."""
+
+    name: Name
+    roles: Annotated[list[Role], Meta(min_length=1)]
+
+
+class RolesBody(Body):
+    """All roles of a member; none: they leave the project."""
+
+    roles: list[Role]
+
+
+class ExportBody(Body):
+    """Permission to replace existing files."""
+
+    overwrite: bool = False
 
 
 def post_project(call: Call) -> answers.ProjectAnswer:

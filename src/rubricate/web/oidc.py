@@ -22,8 +22,7 @@ from rubricate.store import people
 from rubricate.store.refusals import NotFoundError, RefusedError
 from rubricate.web.account import own_page, signed_in
 from rubricate.web.app import cookie_name
-from rubricate.web.calls import LOOPBACK, Call
-from rubricate.web.refusals import HttpError
+from rubricate.web.calls import LOOPBACK, Call, HttpError
 from rubricate.web.rendering import render
 
 log = logging.getLogger("rubricate.web")

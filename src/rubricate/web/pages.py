@@ -29,28 +29,23 @@ from rubricate.store import (
 )
 from rubricate.store.refusals import LeavingError
 from rubricate.study.settings import AnnotatorSettings
-from rubricate.web.bodies import (
+from rubricate.web.calls import Call
+from rubricate.web.manage import (
     AssignmentsBody,
     ExportBody,
     MemberBody,
     ProjectBody,
     RolesBody,
     SuggestionsBody,
-)
-from rubricate.web.calls import Call
-from rubricate.web.manage import (
-    get_export,
     get_verify,
     judged_counts,
     known_annotators,
-    post_assignments,
-    post_export,
     post_member,
     post_project,
     post_suggestions,
     put_member,
 )
-from rubricate.web.rendering import fault_lines, form_field, render
+from rubricate.web.rendering import by_form, fault_lines, form_field, render
 from rubricate.web.uploads import Upload, read_rubric_upload, read_upload
 
 
@@ -301,29 +296,26 @@ def change_people(call: Call) -> Response:
     """Add somebody by a form, or change the roles of a member by the form beside the name."""
     name = form_field(call, "name").strip()
     wanted: list[Any] = [role for role in people.ROLES if form_field(call, role)]
-    try:
-        if form_field(call, "known"):
-            put_member(replace(call, body=RolesBody(wanted), path={**call.path, "name": name}))
-            return RedirectResponse(f"/p/{call.project}/people", 303)
-        return people_page(call, added=post_member(replace(call, body=MemberBody(name, wanted))))
-    except RubricateError as error:
-        return people_page(call, faults=fault_lines(error))
+    if form_field(call, "known"):
+        known = replace(call, path={**call.path, "name": name})
+        back = f"/p/{call.project}/people"
+        return by_form(put_member, people_page, lambda _: RolesBody(wanted), then=back)(known)
+    return by_form(post_member, people_page, lambda _: MemberBody(name, wanted), shows="added")(
+        call
+    )
 
 
-def assign(call: Call) -> Response:
-    """Share the notes among all annotators by a form."""
+def assignment_fields(call: Call) -> AssignmentsBody:
+    """Return the way in which a form shares the notes among all annotators."""
     names = list(call.read(projects.annotators_of, call.project))
     seniors = [name for name in names if form_field(call, f"senior {name}")]
     sites = {name: site for name in names if (site := form_field(call, f"site {name}"))}
     try:
         share = float(form_field(call, "double_share") or "100") / 100
-        body = AssignmentsBody(names, seniors, sites, form_field(call, "site"), share,
-                               int(form_field(call, "per_note") or "2"))  # fmt: skip
-        post_assignments(replace(call, body=body))
-    except (RubricateError, ValueError) as error:
-        faults = fault_lines(error) if isinstance(error, RubricateError) else ["give numbers"]
-        return people_page(call, faults=faults)
-    return RedirectResponse(f"/p/{call.project}/people", 303)
+        per_note = int(form_field(call, "per_note") or "2")
+    except ValueError:
+        raise InputError("give numbers") from None
+    return AssignmentsBody(names, seniors, sites, form_field(call, "site"), share, per_note)
 
 
 def change_settings(call: Call) -> Response:
@@ -346,22 +338,9 @@ def download_page(call: Call, **more: Any) -> Response:
                   formats=downloading.written_formats(), asked=call.query, **more)  # fmt: skip
 
 
-def download(call: Call) -> Response:
-    """Return the archive that was asked for by the form."""
-    try:
-        return get_export(call)
-    except RubricateError as error:
-        return download_page(call, faults=fault_lines(error))
-
-
-def export(call: Call) -> Response:
-    """Write what is finished into the study's folder by the button."""
-    body = ExportBody(overwrite=bool(form_field(call, "overwrite")))
-    try:
-        done = post_export(replace(call, body=body))
-    except RubricateError as error:
-        return people_page(call, faults=fault_lines(error))
-    return people_page(call, written=done)
+def export_fields(call: Call) -> ExportBody:
+    """Return the choice of a form: to replace earlier files in the study, or not."""
+    return ExportBody(overwrite=bool(form_field(call, "overwrite")))
 
 
 def audit_page(call: Call) -> Response:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from rubricate.display import counted
 from rubricate.errors import RubricateError, Wording
 from rubricate.reports.scoring.viewer import case_title
 from rubricate.store import people, projects
 from rubricate.store.refusals import UnavailableError
-from rubricate.web.calls import Call
-from rubricate.web.refusals import HttpError
+from rubricate.web.calls import Call, HttpError
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -94,6 +94,35 @@ def form_field(call: Call, name: str) -> str:
     """Return a field of a form; empty where it was not sent."""
     value = call.body.get(name, "")
     return value if isinstance(value, str) else ""
+
+
+def by_form(
+    handler: Callable[[Call], Any],
+    page: Callable[..., Response],
+    body: Callable[[Call], Any] = lambda _: None,
+    *,
+    then: str = "",
+    shows: str = "",
+) -> Callable[[Call], Response]:
+    """Return a handler of a form that does what one of the interface does.
+
+    ``body`` makes the handler's body of the fields. Afterwards the browser goes to the address
+    ``then``, or the ``page`` is drawn with the answer under the name that ``shows`` it. With
+    faults, the page is drawn with these.
+    """
+
+    def answer(call: Call) -> Response:
+        try:
+            done = handler(replace(call, body=body(call)))
+        except (RubricateError, OSError) as error:
+            return page(call, faults=fault_lines(error, call.bench.folder))
+        if isinstance(done, Response):
+            return done
+        return (
+            RedirectResponse(then.format(**call.path), 303) if then else page(call, **{shows: done})
+        )
+
+    return answer
 
 
 def fault_lines(

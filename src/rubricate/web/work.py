@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from starlette.responses import RedirectResponse, Response
+from msgspec import Meta, field
+from starlette.responses import Response
 
 from rubricate.corpus import Note
 from rubricate.errors import InputError, RubricateError
@@ -19,11 +19,66 @@ from rubricate.formats.options import ReadOptions
 from rubricate.run.writing import REPORT, RunRecord, read_record
 from rubricate.store import annotating, answers, curating, reviewing
 from rubricate.store.database import Database
-from rubricate.web.bodies import RunBody
-from rubricate.web.calls import Call
+from rubricate.web.calls import Body, Call, HttpError, Words
 from rubricate.web.manage import in_background
-from rubricate.web.refusals import HttpError
 from rubricate.web.rendering import fault_lines, form_field, render
+
+Offset = Annotated[int, Meta(ge=0, le=1 << 31)]
+#: Annotations, each with its fragments, as half-open code points.
+Marks = list[list[tuple[Offset, Offset]]]
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Version = Annotated[int, Meta(ge=0, le=1 << 31)]
+Milliseconds = Annotated[int, Meta(ge=0, le=1 << 31)]
+
+
+class DoneBody(Body):
+    """The version of all judgements of the note together, as the annotator saw them."""
+
+    version: Annotated[int, Meta(ge=0)] | None = None
+
+
+class JudgementBody(Body):
+    """One judgement, and the version it was made on."""
+
+    answer: Literal["present", "absent", "unsure"] | None
+    marks: Marks
+    version: Version
+    sha256: Sha256
+    active_ms: Milliseconds = 0
+    suggestion: Literal["none", "shown", "accepted"] = "none"
+
+
+class DecisionBody(Body):
+    """A curator's decision, and what it was made on."""
+
+    choice: Annotated[str, Meta(max_length=20)]
+    version: Version
+    inputs: str
+    sha256: Sha256
+    marks: Marks = field(default_factory=list)
+    comment: Words = ""
+
+
+class ReviewBody(Body):
+    """A reviewer's decision on an item."""
+
+    found: bool
+    version: Version
+    sha256: Sha256
+    marks: Marks | None = None
+    comment: Words = ""
+    active_ms: Milliseconds = 0
+
+
+class RunBody(Body):
+    """A finished run and its inputs, inside the folder that is served."""
+
+    folder: str
+    notes: str
+    rubric: str = ""
+    policy: str = ""
+    audit: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    seed: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
 
 
 def get_next(call: Call) -> answers.NextAnswer:
@@ -162,23 +217,10 @@ def post_publish(call: Call) -> dict[str, str]:
     return {"state": "publishing"}
 
 
-def publish_by_form(call: Call) -> Response:
-    """Publish a run by the button beside it."""
-    post_publish(call)
-    return RedirectResponse(f"/p/{call.project}/review", 303)
-
-
-def add_run_by_form(call: Call) -> Response:
-    """Take a run for review by a form; what is wrong with it is told beside the form."""
-    folder, notes, rubric, policy = (
-        str(call.body.get(name, "")) for name in ("folder", "notes", "rubric", "policy")
-    )
-    own = replace(call, body=RunBody(folder, notes, rubric, policy))
-    try:
-        post_run(own)
-    except (RubricateError, OSError) as error:
-        return runs_page(call, faults=fault_lines(error, call.bench.folder))
-    return RedirectResponse(f"/p/{call.project}/review", 303)
+def run_fields(call: Call) -> RunBody:
+    """Return the run that a form adds."""
+    given = {name: form_field(call, name) for name in ("folder", "notes", "rubric", "policy")}
+    return RunBody(**given)  # type: ignore[arg-type]  # all of them are texts
 
 
 def _run_notes(inside: Callable[[str], Path], notes: str, record: RunRecord) -> NoteSource:
