@@ -18,7 +18,6 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from rubricate.corpus import Corpus
 from rubricate.errors import Fault, InputError
@@ -122,10 +121,14 @@ def _infon_lines(part: Json) -> Iterator[str]:
 
 
 def _content(text: str) -> str:
+    from xml.sax.saxutils import escape
+
     return escape(_sound(text), _KEPT)
 
 
 def _attribute(text: str) -> str:
+    from xml.sax.saxutils import quoteattr
+
     return quoteattr(_sound(text), _IN_ATTRIBUTES)
 
 

@@ -9,9 +9,9 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import IO, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from rubricate.formats.tables import FORMULA, MOST_CHARACTERS, excel_text
 
@@ -117,7 +117,7 @@ class Workbook:
                     shutil.copyfileobj(stream, target, 1 << 20)
         numbers = range(1, len(names) + 1)
         sheets = "".join(
-            f'<sheet name={quoteattr(name)} sheetId="{i}" r:id="rId{i}"/>'
+            f'<sheet name="{escape(name)}" sheetId="{i}" r:id="rId{i}"/>'
             for i, name in enumerate(names, start=1)
         )
         parts = {
@@ -243,7 +243,8 @@ def _any_cell(text: str, style: int) -> str:
     if len(held) > MOST_CHARACTERS:
         held = held[: MOST_CHARACTERS - len(_CUT)] + _CUT
     shown = f' s="{style}"' if style else ""
-    return f'<c{shown} t="inlineStr"><is><t xml:space="preserve">{escape(held)}</t></is></c>'
+    inner = escape(held, quote=False)
+    return f'<c{shown} t="inlineStr"><is><t xml:space="preserve">{inner}</t></is></c>'
 
 
 _short_cell = lru_cache(maxsize=4096)(_any_cell)

@@ -40,9 +40,10 @@ def _clopper_pearson(x: F64, n: F64, alpha: float) -> tuple[F64, F64]:
 
 def _wilson(x: F64, n: F64, alpha: float) -> tuple[F64, F64]:
     """Limits of the score test (Wilson 1927)."""
-    from scipy.special import ndtri
+    from statistics import NormalDist
 
-    z2 = float(ndtri(1 - alpha / 2)) ** 2
+    # The standard library has this quantile too, and starts much faster than SciPy.
+    z2 = NormalDist().inv_cdf(1 - alpha / 2) ** 2
     centre = (x + z2 / 2) / (n + z2)
     half = np.sqrt(z2 * (x * (n - x) / n + z2 / 4)) / (n + z2)
     low = np.where(x > 0, np.maximum(centre - half, 0.0), 0.0)

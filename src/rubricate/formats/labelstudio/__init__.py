@@ -24,7 +24,6 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import shown
@@ -184,6 +183,8 @@ def _choices(corpus: Corpus) -> dict[str, list[str]]:
 
 def _quoted(text: str) -> str:
     # Nobody reads the configuration back, so what XML cannot hold may go.
+    from xml.sax.saxutils import quoteattr
+
     return quoteattr("".join(c for c in text if c >= " "))
 
 

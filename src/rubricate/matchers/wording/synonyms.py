@@ -138,17 +138,21 @@ def load_neighbours() -> dict[str, dict[str, float]]:
     True
     """
     text = packaged_text("lexicon", "neighbours.tsv")
+    scale = CLOSE_COSINE - FAR_COSINE
+    worth = {str(n): min(max((n / 100 - FAR_COSINE) / scale, 0.0), 1.0) for n in range(101)}
     found: dict[str, dict[str, float]] = {}
     for line in text.split("\n")[1:]:
         if line:
             one, said = line.split("\t")
             parts = said.split(" ")
+            own = found.setdefault(one, {})
             for other, percent in zip(parts[::2], parts[1::2], strict=True):
-                close = (int(percent) / 100 - FAR_COSINE) / (CLOSE_COSINE - FAR_COSINE)
-                value = min(max(close, 0.0), 1.0)
-                for a, b in ((one, other), (other, one)):
-                    own = found.setdefault(a, {})
-                    own[b] = max(own.get(b, 0.0), value)
+                value = worth[percent]
+                if own.get(other, -1.0) < value:
+                    own[other] = value
+                back = found.setdefault(other, {})
+                if back.get(one, -1.0) < value:
+                    back[one] = value
     return found
 
 
