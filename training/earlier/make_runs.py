@@ -1,4 +1,4 @@
-"""Write the descriptions of the first training runs of docs/neural.md to ``runs.json``."""
+"""Write the descriptions of the first training runs of docs/neural-figures.md to ``runs.json``."""
 
 from __future__ import annotations
 
