@@ -42,7 +42,7 @@ COMMANDS = {
         170,
     ),
     "agree": ("agree small.jsonl", 27, 190),
-    "convert": ("convert small.jsonl o{} --to brat", 18, 100),
+    "convert": ("convert small.jsonl o{} --output-format brat", 18, 100),
     "study evaluate": ("study evaluate s{}", 28, 190),
 }
 #: What a study has done before its results are evaluated.

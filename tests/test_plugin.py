@@ -50,9 +50,13 @@ def test_the_example_adds_a_format_and_a_matcher(installed: str, tmp_path: Path)
         return run("rubricate", *words, PYTHONPATH=installed)
 
     assert "notes: 2\n" in rubricate("describe", source)
-    rubricate("convert", source, tmp_path / "notes.jsonl", "--to", "jsonl")
+    rubricate("convert", source, tmp_path / "notes.jsonl", "--output-format", "jsonl")
     rubricate(
-        "convert", tmp_path / "notes.jsonl", tmp_path / "again.bracketed", "--to", "bracketed"
+        "convert",
+        tmp_path / "notes.jsonl",
+        tmp_path / "again.bracketed",
+        "--output-format",
+        "bracketed",
     )
     assert (tmp_path / "again.bracketed").read_text(encoding="utf-8") == MARKED
 

@@ -94,7 +94,9 @@ def test_fix_writes_a_copy_and_a_log_and_leaves_the_source(source: Path, tmp_pat
 
 def test_another_format_and_a_log_as_csv(source: Path, tmp_path: Path) -> None:
     target, log = tmp_path / "copy.jsonl", tmp_path / "log.csv"
-    done = run(source, "--fix", target, "--to", "jsonl", "--log", log, "--rule", "cut-word")
+    done = run(
+        source, "--fix", target, "--output-format", "jsonl", "--log", log, "--rule", "cut-word"
+    )
     assert done.exit_code == 0
     assert len(log.read_text(encoding="utf-8").splitlines()) == 2
     assert "left" not in done.output
@@ -146,7 +148,7 @@ def test_neither_copy_nor_log_overwrites(source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("log", ["copy", "copy/log.csv"])
 def test_the_log_may_not_lie_in_the_copy(source: Path, tmp_path: Path, log: str) -> None:
-    for more in ((), ("--overwrite", "--to", "jsonl")):
+    for more in ((), ("--overwrite", "--output-format", "jsonl")):
         refused = run(source, "--fix", tmp_path / "copy", "--log", tmp_path / log, *more)
         assert refused.exit_code == 2
     assert list(tmp_path.iterdir()) == [source]
@@ -160,11 +162,11 @@ def test_there_is_no_copy_without_its_log(source: Path, tmp_path: Path) -> None:
 
 
 def test_options_of_the_copy_need_a_copy(source: Path) -> None:
-    assert run(source, "--to", "jsonl").exit_code == 2
+    assert run(source, "--output-format", "jsonl").exit_code == 2
     assert run(source, "--log", "x.csv").exit_code == 2
 
 
 def test_unknown_format_is_refused_before_any_work(source: Path, tmp_path: Path) -> None:
-    refused = run(source, "--fix", tmp_path / "copy", "--to", "brta")
+    refused = run(source, "--fix", tmp_path / "copy", "--output-format", "brta")
     assert refused.exit_code == 2
     assert "brat" in refused.output

@@ -133,7 +133,7 @@ def test_quiet_hides_remarks_and_keeps_results_warnings_and_errors(folder: Path)
 
 def test_verbose_tells_the_time_and_where_an_error_arose(folder: Path) -> None:
     assert re.search(r"describe took \d", run("describe", "notes.csv", "-v").stderr)
-    failed = run("describe", "notes.csv", "--from", "brat", "-v")
+    failed = run("describe", "notes.csv", "--input-format", "brat", "-v")
     assert failed.exit_code == 1 and failed.exception and not isinstance(
         failed.exception, SystemExit
     )  # fmt: skip
@@ -155,6 +155,10 @@ def test_the_configuration_file_sets_options(folder: Path) -> None:
     assert json.loads(run("describe", "notes.csv", "--json").stdout)["cases"][0]["case"] == "a"
     own.unlink()
     assert json.loads(run("describe", "notes.csv", "--json").stdout)["cases"][0]["case"] == "c"
+    shared.write_text('[tool.rubricate.describe]\ncase = "d"\n', encoding="utf-8")
+    done = run("describe", "notes.csv", "--json")
+    assert json.loads(done.stdout)["cases"][0]["case"] == "d"
+    assert "case is now called assign-case" in done.stderr
     shared.write_text('[tool.other]\nx = "c"\n', encoding="utf-8")
     assert json.loads(run("describe", "notes.csv", "--json").stdout)["notes"] == 2
 
@@ -165,7 +169,7 @@ def test_the_configuration_file_sets_options(folder: Path) -> None:
         ("[describ]\n", "describe"),
         ("[describe]\nwher = 'case=a'\n", "where"),
         ("[describe]\njson = 3\n", "true or false"),
-        ("[describe]\nfrom = ['table', 'brat']\n", "one text"),
+        ("[describe]\ninput-format = ['table', 'brat']\n", "one text"),
         ("[describe.where]\nx = 1\n", "need a text"),
         ("[trust.drft]\n", "drift"),
         ("describe = 3\n", "table"),
@@ -223,8 +227,8 @@ def test_errors_are_json_where_that_is_asked_for(folder: Path) -> None:
         ("describe",): ("usage", 2),
         ("nonsense",): ("usage", 2),
         ("describe", "notes.csv", "--where", "x"): ("usage", 2),
-        ("describe", "broken.jsonl", "--from", "jsonl"): ("input", 1),
-        ("describe", "open-notes", "--from", "brta"): ("unknown-name", 2),
+        ("describe", "broken.jsonl", "--input-format", "jsonl"): ("input", 1),
+        ("describe", "open-notes", "--input-format", "brta"): ("unknown-name", 2),
         ("rubric", "rubric.csv", "--out", "rubric.csv"): ("argument", 2),
         ("rubric", "rubric.csv", "--out", "other.csv"): ("output-exists", 1),
     }

@@ -10,7 +10,7 @@ from rubricate.cli import main
 def test_convert_names_what_is_lost_and_strict_refuses(tmp_path: Path) -> None:
     run = CliRunner().invoke
     target = tmp_path / "submission.csv"
-    arguments = ["convert", "open-notes", str(target), "--to", "submission", "--json"]
+    arguments = ["convert", "open-notes", str(target), "--output-format", "submission", "--json"]
     refused = run(main, [*arguments, "--strict"])
     assert refused.exit_code == 1
     assert not target.exists()
@@ -23,7 +23,15 @@ def test_convert_does_not_overwrite(tmp_path: Path) -> None:
     run = CliRunner().invoke
     target = tmp_path / "c.jsonl"
     target.write_text("mine", encoding="utf-8")
-    arguments = ["convert", "open-notes", str(target), "--to", "jsonl", "--where", "case=0"]
+    arguments = [
+        "convert",
+        "open-notes",
+        str(target),
+        "--output-format",
+        "jsonl",
+        "--where",
+        "case=0",
+    ]
     assert run(main, arguments).exit_code == 1
     assert target.read_text(encoding="utf-8") == "mine"
     assert run(main, [*arguments, "--overwrite"]).exit_code == 2
@@ -38,7 +46,15 @@ def test_convert_does_not_overwrite(tmp_path: Path) -> None:
 
 def test_where_and_annotator_choose(tmp_path: Path) -> None:
     target = tmp_path / "c"
-    arguments = ["convert", "open-notes", str(target), "--to", "parquet", "--where", "split=test"]
+    arguments = [
+        "convert",
+        "open-notes",
+        str(target),
+        "--output-format",
+        "parquet",
+        "--where",
+        "split=test",
+    ]
     done = CliRunner().invoke(main, [*arguments, "--annotator", "reference"])
     assert done.exit_code == 0
     expected = load_corpus("open-notes").select(
@@ -50,14 +66,24 @@ def test_where_and_annotator_choose(tmp_path: Path) -> None:
 
 def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:
     run = CliRunner().invoke
-    wrong = run(main, ["convert", "open-notes", str(tmp_path / "x"), "--to", "brta"])
+    wrong = run(main, ["convert", "open-notes", str(tmp_path / "x"), "--output-format", "brta"])
     assert wrong.exit_code == 2
     assert "brat" in wrong.output
-    wrong = run(main, ["convert", str(tmp_path / "nowhere"), str(tmp_path / "x"), "--to", "brta"])
+    wrong = run(
+        main, ["convert", str(tmp_path / "nowhere"), str(tmp_path / "x"), "--output-format", "brta"]
+    )
     assert "brat" in wrong.output
     wrong = run(
         main,
-        ["convert", "open-notes", str(tmp_path / "x"), "--to", "jsonl", "--annotator", "refrence"],
+        [
+            "convert",
+            "open-notes",
+            str(tmp_path / "x"),
+            "--output-format",
+            "jsonl",
+            "--annotator",
+            "refrence",
+        ],
     )
     assert wrong.exit_code == 2
     assert "reference" in wrong.output
@@ -66,11 +92,15 @@ def test_unknown_names_get_a_suggestion(tmp_path: Path) -> None:
 def test_the_source_is_never_replaced_nor_written_into(tmp_path: Path) -> None:
     run = CliRunner().invoke
     source = tmp_path / "folder" / "notes"
-    made = run(main, ["convert", "open-notes", str(source), "--to", "nbme", "--where", "case=0"])
+    made = run(
+        main, ["convert", "open-notes", str(source), "--output-format", "nbme", "--where", "case=0"]
+    )
     assert made.exit_code == 0
     before = {path: path.read_bytes() for path in source.iterdir()}
     for target in (source, source.parent, source / "inside"):
-        done = run(main, ["convert", str(source), str(target), "--to", "brat", "--overwrite"])
+        done = run(
+            main, ["convert", str(source), str(target), "--output-format", "brat", "--overwrite"]
+        )
         assert done.exit_code == 2
         assert f"{target}: " in done.output
     done = run(main, ["match", str(source), "--out", str(source.parent), "--overwrite"])
@@ -82,8 +112,8 @@ def test_a_submission_is_converted_beside_its_corpus(tmp_path: Path) -> None:
     run = CliRunner().invoke
     submission, target = tmp_path / "s.csv", tmp_path / "c"
     chosen = ["--where", "case=0", "--annotator", "reference"]
-    run(main, ["convert", "open-notes", str(submission), "--to", "submission", *chosen])
-    arguments = ["convert", str(submission), str(target), "--to", "brat"]
+    run(main, ["convert", "open-notes", str(submission), "--output-format", "submission", *chosen])
+    arguments = ["convert", str(submission), str(target), "--output-format", "brat"]
     alone = run(main, arguments)
     assert alone.exit_code == 1
     assert "--like" in alone.output
@@ -118,7 +148,7 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
         described = run(main, ["describe", str(place), "--json"])
         assert json.loads(described.stdout)["notes"] == n
         out = str(tmp_path / f"{n}.jsonl")
-        assert run(main, ["convert", str(place), out, "--to", "jsonl"]).exit_code == 0
+        assert run(main, ["convert", str(place), out, "--output-format", "jsonl"]).exit_code == 0
         assert read_corpus(out) == read_corpus(place)
         found = str(tmp_path / f"found{n}.jsonl")
         arguments = ["match", str(place), "--rubric", str(rubric), "--matcher", "exact"]
@@ -130,7 +160,7 @@ def test_every_command_reads_tables_and_folders_of_texts(tmp_path: Path) -> None
     wrong = run(main, ["score", str(table), "--rubric", str(rubric), "--matcher", "exact",
                        "--where", "sight=A", "--out", str(tmp_path / "run")])  # fmt: skip
     assert wrong.exit_code == 2 and "There are: case, site" in wrong.output
-    back = run(main, ["convert", str(table), str(tmp_path / "x"), "--to", "texts"])
+    back = run(main, ["convert", str(table), str(tmp_path / "x"), "--output-format", "texts"])
     assert back.exit_code == 2 and "read only" in back.output
     for command in ("describe", "score"):
         assert run(main, [command, str(table), "--where", "site", "--out", "x"][:4]).exit_code == 2
@@ -140,7 +170,7 @@ def test_the_senior_rule_makes_one_annotation_of_all(tmp_path: Path) -> None:
     run = CliRunner().invoke
     target = tmp_path / "final.jsonl"
     options = ["--where", "case=0", "--prefer-annotator", "reference"]
-    done = run(main, ["convert", "open-notes", str(target), "--to", "jsonl", *options])
+    done = run(main, ["convert", "open-notes", str(target), "--output-format", "jsonl", *options])
     assert done.exit_code == 0, done.output
     final = read_corpus(target)
     assert [a.id for a in final.annotators] == ["reference"]
@@ -151,16 +181,22 @@ def test_the_senior_rule_makes_one_annotation_of_all(tmp_path: Path) -> None:
 
 
 def test_a_name_that_does_not_tell_the_format_is_said(tmp_path: Path) -> None:
-    arguments = ["convert", "open-notes", "--to", "bioc", "--where", "case=30"]
+    arguments = ["convert", "open-notes", "--output-format", "bioc", "--where", "case=30"]
     odd = CliRunner().invoke(main, [*arguments, str(tmp_path / "c.bioc")])
     usual = CliRunner().invoke(main, [*arguments, str(tmp_path / "c.json")])
     assert odd.exit_code == usual.exit_code == 0
-    assert "--from bioc" in odd.stderr and "--from" not in usual.stderr
+    assert "--input-format bioc" in odd.stderr and "--input-format" not in usual.stderr
 
 
 def test_one_note_is_one_note(tmp_path: Path) -> None:
     builder = CorpusBuilder()
     builder.add_note(Note("n", "c", "no fever"))
     write_corpus(builder.build(), tmp_path / "a.jsonl", format="jsonl")
-    arguments = ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "b"), "--to", "parquet"]
+    arguments = [
+        "convert",
+        str(tmp_path / "a.jsonl"),
+        str(tmp_path / "b"),
+        "--output-format",
+        "parquet",
+    ]
     assert ": 1 note, 0 rows" in CliRunner().invoke(main, arguments).output

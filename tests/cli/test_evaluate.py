@@ -13,7 +13,10 @@ FAST = ["--resamples", "50"]
 
 def test_json_has_what_was_promised(tmp_path: Path) -> None:
     place = tmp_path / "submission.csv"
-    RUN(main, ["convert", "open-notes", str(place), "--to", "submission", "--where", "case=0"])
+    RUN(
+        main,
+        ["convert", "open-notes", str(place), "--output-format", "submission", "--where", "case=0"],
+    )
     result = RUN(main, ["evaluate", "open-notes", str(place), "--where", "case=0", "--json", *FAST])
     assert result.exit_code == 0, result.output
     value = json.loads(result.stdout)
@@ -74,7 +77,7 @@ def test_items_that_the_reference_does_not_have_can_be_left_out(tmp_path: Path) 
 
 def test_two_systems_are_compared(tmp_path: Path) -> None:
     for name in ("reference", "second_rater"):
-        RUN(main, ["convert", "open-notes", str(tmp_path / f"{name}.jsonl"), "--to", "jsonl",
+        RUN(main, ["convert", "open-notes", str(tmp_path / f"{name}.jsonl"), "--output-format", "jsonl",
                    "--annotator", name, "--where", "case=0"])  # fmt: skip
     result = RUN(
         main,
@@ -101,20 +104,22 @@ def test_the_ceiling_is_reported() -> None:
 
 def test_corpora_about_other_notes_are_refused(tmp_path: Path) -> None:
     place = tmp_path / "other.jsonl"
-    RUN(main, ["convert", "open-notes", str(place), "--to", "jsonl", "--where", "case=1"])
+    RUN(
+        main, ["convert", "open-notes", str(place), "--output-format", "jsonl", "--where", "case=1"]
+    )
     result = RUN(
         main, ["evaluate", "open-notes", str(place), "--predicted-annotator", "reference", *FAST]
     )
     assert result.exit_code == 0
     part = tmp_path / "part.jsonl"
-    RUN(main, ["convert", "open-notes", str(part), "--to", "jsonl", "--where", "case=0"])
+    RUN(main, ["convert", "open-notes", str(part), "--output-format", "jsonl", "--where", "case=0"])
     result = RUN(main, ["evaluate", str(part), str(place), "--predicted-annotator", "reference"])
     assert result.exit_code == 1
 
 
 def test_agree_takes_one_corpus_or_several(tmp_path: Path) -> None:
     for name in ("reference", "second_rater"):
-        RUN(main, ["convert", "open-notes", str(tmp_path / f"{name}.jsonl"), "--to", "jsonl",
+        RUN(main, ["convert", "open-notes", str(tmp_path / f"{name}.jsonl"), "--output-format", "jsonl",
                    "--annotator", name, "--where", "case=0"])  # fmt: skip
     inside = RUN(main, ["agree", "open-notes", "--where", "case=0", "--json", *FAST])
     apart = RUN(main, ["agree", str(tmp_path / "reference.jsonl"),
@@ -142,7 +147,18 @@ def test_agree_says_which_notes_are_left_out_and_refuses_a_corpus_twice(tmp_path
 
 def test_a_submission_about_all_notes_serves_a_part_of_them(tmp_path: Path) -> None:
     place = tmp_path / "submission.csv"
-    RUN(main, ["convert", "open-notes", str(place), "--to", "submission", "--where", "part=depth"])
+    RUN(
+        main,
+        [
+            "convert",
+            "open-notes",
+            str(place),
+            "--output-format",
+            "submission",
+            "--where",
+            "part=depth",
+        ],
+    )
     chosen = ["--where", "part=depth", "--where", "split=test"]
     done = RUN(main, ["evaluate", "open-notes", str(place), *chosen, "--json", *FAST])
     assert done.exit_code == 0, done.output
@@ -160,7 +176,16 @@ def test_probabilities_are_calibrated_for_each_system_that_has_them(tmp_path: Pa
     RUN(main, ["match", "open-notes", *test, "--model", model, "--out", found])
     RUN(
         main,
-        ["convert", "open-notes", plain, "--to", "jsonl", "--annotator", "second_rater", *test],
+        [
+            "convert",
+            "open-notes",
+            plain,
+            "--output-format",
+            "jsonl",
+            "--annotator",
+            "second_rater",
+            *test,
+        ],
     )
     report = tmp_path / "report"
     asked = ["evaluate", "open-notes", found, plain, *test, *FAST]

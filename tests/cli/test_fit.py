@@ -56,7 +56,7 @@ def test_reports_that_could_not_be_written_are_refused_before_learning(tmp_path:
 
 def test_nothing_to_learn_from_leaves_nothing_to_draw(tmp_path: Path) -> None:
     bare = tmp_path / "bare.jsonl"
-    RUN(main, ["convert", "open-notes", str(bare), "--to", "jsonl", "--where", "case=14",
+    RUN(main, ["convert", "open-notes", str(bare), "--output-format", "jsonl", "--where", "case=14",
                "--annotator", "second_rater"])  # fmt: skip
     done = RUN(main, ["fit", str(bare), "--matcher", "encoder", "--out", str(tmp_path / "model"),
                       "--report", str(tmp_path / "report")])  # fmt: skip

@@ -96,8 +96,8 @@ def test_describe_counts_the_features_of_the_notes_asked_for() -> None:
         ("scor notes.csv", "score"),
         ("describe note.csv", "notes.csv"),
         ("describe open-note", "open-notes"),
-        ("describe notes.csv --from tabel", "table"),
-        ("describe open-notes --from brta", "brat"),
+        ("describe notes.csv --input-format tabel", "table"),
+        ("describe open-notes --input-format brta", "brat"),
         ("describe notes.csv --where sit=A", "site"),
         ("describe notes.csv --columns text=nte", "note"),
         ("score notes.csv --rubric rubrc.csv --out o", "rubric.csv"),
@@ -146,7 +146,7 @@ def test_a_note_pasted_as_a_path_is_not_quoted(verb: str, tmp_path: Path) -> Non
         "route open-notes open-notes --max-error 2 --out o",
         "plan --precision 2",
         "study status nowhere",
-        "convert open-notes o --to fhir",
+        "convert open-notes o --output-format fhir",
     ],
 )
 def test_wrong_usage_exits_with_2(
@@ -210,7 +210,7 @@ NOTE_AS_PATH = "Mr John Smith has chest pain"
 @pytest.mark.parametrize(
     "command",
     ["describe NOTE", "score NOTE --out x", "match open-notes --model NOTE --out x", "rubric NOTE",
-     "check NOTE", "agree NOTE", "convert NOTE x --to brat", "fit NOTE --out x", "annotate NOTE --out x.html",
+     "check NOTE", "agree NOTE", "convert NOTE x --output-format brat", "fit NOTE --out x", "annotate NOTE --out x.html",
      "evaluate NOTE open-notes", "evaluate open-notes NOTE", "route open-notes NOTE --out x",
      "score open-notes --rubric NOTE --out x", "score open-notes --corrections NOTE --out x",
      "trust verify NOTE", "trust history NOTE", "trust duplicates NOTE", "plan --pilot NOTE",

@@ -17,15 +17,15 @@ from rubricate.formats import write_corpus
 #: Commands with everything they can read; OUT stands for the output.
 COMMANDS = {
     "annotate": "annotate in/brat --rubric rubric.csv --suggest --model model --out OUT",
-    "check": "check in/brat --fix OUT --to brat",
+    "check": "check in/brat --fix OUT --output-format brat",
     "check --log": "check in/brat --fix new --log OUT",
-    "convert": "convert in/brat OUT --to brat --rubric rubric.csv",
-    "convert --like": "convert found.csv OUT --to brat --like in/brat",
+    "convert": "convert in/brat OUT --output-format brat --rubric rubric.csv",
+    "convert --like": "convert found.csv OUT --output-format brat --like in/brat",
     "fit": "fit in/brat --rubric rubric.csv --out OUT --matcher exact",
     "fit --model": "fit in/brat --model model --out OUT",
     "fit --report": "fit in/brat --matcher exact --out new --report OUT",
     "lexicon": "lexicon build --wordnet in/brat --out OUT",
-    "match": "match in/brat --model model --rubric rubric.csv --out OUT --to jsonl",
+    "match": "match in/brat --model model --rubric rubric.csv --out OUT --output-format jsonl",
     "match to a folder": "match in/brat --model model --out OUT",
     "rubric": "rubric rubric.csv --out OUT",
     "route": "route in/brat found.jsonl --out OUT",
@@ -61,7 +61,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "found": ("match", place / "in" / "brat", "--model", place / "model",
                   "--out", place / "found.jsonl"),
         "table": ("match", place / "in" / "brat", "--model", place / "model",
-                  "--out", place / "found.csv", "--to", "submission"),
+                  "--out", place / "found.csv", "--output-format", "submission"),
         "run": ("score", place / "in" / "brat", "--model", place / "model", "--out",
                 place / "run", "--no-report"),
     }  # fmt: skip
@@ -173,7 +173,7 @@ def test_each_option_says_whether_it_reads_or_writes() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["convert in/brat OUT --to brat", "fit in/brat --matcher exact --out OUT",
+    ["convert in/brat OUT --output-format brat", "fit in/brat --matcher exact --out OUT",
      "match in/brat --model model --out OUT"],
 )  # fmt: skip
 def test_a_folder_with_a_strangers_file_is_not_replaced(here: Path, command: str) -> None:
@@ -197,8 +197,8 @@ def test_a_folder_with_a_strangers_file_is_not_replaced(here: Path, command: str
 
 @pytest.mark.parametrize(
     "command",
-    ["match in/brat --model model --out OUT --to parquet", "fit in/brat --matcher exact --out OUT",
-     "match in/brat --model model --out OUT --to brat"],
+    ["match in/brat --model model --out OUT --output-format parquet", "fit in/brat --matcher exact --out OUT",
+     "match in/brat --model model --out OUT --output-format brat"],
 )  # fmt: skip
 def test_a_run_with_its_decisions_is_replaced_by_nothing_else(here: Path, command: str) -> None:
     out = here / "run"
@@ -209,7 +209,7 @@ def test_a_run_with_its_decisions_is_replaced_by_nothing_else(here: Path, comman
 
 def test_annotations_that_people_added_to_an_output_are_kept(here: Path) -> None:
     out = here.parent / "out"
-    words = ["convert", here / "in" / "brat", out, "--to", "brat", "--overwrite"]
+    words = ["convert", here / "in" / "brat", out, "--output-format", "brat", "--overwrite"]
     assert run(*words).exit_code == 0
     assert run(*words).exit_code == 0, "nobody went on in it"
     page = next(path for path in sorted(out.rglob("*.ann")) if path.read_text())
@@ -287,6 +287,6 @@ def test_what_links_lead_to_is_an_input_too(here: Path) -> None:
     shutil.move(here / "in" / "brat", kept_notes)
     (here / "in" / "brat").symlink_to(kept_notes)
     before = contents(kept_notes)
-    words = placed("convert in/brat OUT --to brat", here, kept_notes)
+    words = placed("convert in/brat OUT --output-format brat", here, kept_notes)
     assert run(*words, "--overwrite").exit_code == 2
     assert contents(kept_notes) == before

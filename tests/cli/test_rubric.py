@@ -54,7 +54,7 @@ def test_every_verb_takes_the_table_and_the_rubric(files: Path) -> None:
     how = ["--columns", "id=Matrikel,text=Befund", "--rubric", str(files / "rubric.csv")]
     for verb, target, more in (
         ("match", "found.jsonl", ["--matcher", "exact"]),
-        ("convert", "notes.jsonl", ["--to", "jsonl"]),
+        ("convert", "notes.jsonl", ["--output-format", "jsonl"]),
         ("fit", "model", ["--matcher", "exact"]),
         ("score", "run", ["--matcher", "exact", "--no-report"]),
     ):
@@ -94,7 +94,7 @@ def test_a_file_of_another_kind_is_told_the_kinds_of_rubrics(name: str, tmp_path
     (tmp_path / name).write_bytes(b"\xd0\xcf\x11\xe0 no rubric")
     done = RUN(main, ["rubric", str(tmp_path / name)])
     assert done.exit_code == 2
-    assert ".xlsx" in done.output and "--from" not in done.output
+    assert ".xlsx" in done.output and "--input-format" not in done.output
 
 
 def test_what_looks_odd() -> None:

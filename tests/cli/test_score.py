@@ -311,8 +311,8 @@ def test_where_there_is_no_room_for_a_workbook_it_is_named(tmp_path: Path) -> No
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of files are set by the shell")
 @pytest.mark.parametrize(
     "command",
-    ["convert open-notes out --to parquet --where case=0", "fit open-notes --where case=0 --where split=test --matcher lexicon --folds 0 --out out",
-     "convert open-notes out --to brat --where case=0"],
+    ["convert open-notes out --output-format parquet --where case=0", "fit open-notes --where case=0 --where split=test --matcher lexicon --folds 0 --out out",
+     "convert open-notes out --output-format brat --where case=0"],
 )  # fmt: skip
 def test_where_there_is_no_room_the_output_is_named(command: str, tmp_path: Path) -> None:
     shell = f'ulimit -f 4; exec "$0" -P -m rubricate {command}'

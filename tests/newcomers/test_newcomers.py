@@ -119,7 +119,16 @@ def test_an_educator_teaches_a_new_case(tmp_path: Path) -> None:
     run(tmp_path, "annotate", *files, "--annotator", "ann", "--out", "marks.html")
     assert (tmp_path / "marks.html").exists()
     # What the page saves when the educator has marked everything: a corpus file.
-    run(tmp_path, "convert", "notes", "blank.jsonl", "--rubric", "checklists.xlsx", "--to", "jsonl")
+    run(
+        tmp_path,
+        "convert",
+        "notes",
+        "blank.jsonl",
+        "--rubric",
+        "checklists.xlsx",
+        "--output-format",
+        "jsonl",
+    )
     blank = read_corpus(tmp_path / "blank.jsonl")
     builder = CorpusBuilder()
     for rubric in blank.rubrics:

@@ -25,7 +25,11 @@ def test_the_gate_has_a_line_for_every_format_and_command(gate: Any) -> None:
 
     lines = gate.read_commands()
     commands = [command for line in lines.values() for command in line]
-    written = {command[command.index("--to") + 1] for command in commands if "--to" in command}
+    written = {
+        command[command.index("--output-format") + 1]
+        for command in commands
+        if "--output-format" in command
+    }
     assert {name for name in FORMATS if FORMATS[name].write} <= written
     # `serve` and its like wait for a browser; what they say of themselves is kept.
     verbs = {verb for group in VERBS.values() for verb in group} - {"serve"}

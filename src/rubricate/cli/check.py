@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rubricate.cli.command import Output, Source, command_inputs, verb
+from rubricate.cli.command import Option, Output, Source, command_inputs, verb
 from rubricate.cli.options import (
     from_option,
     open_corpus,
@@ -35,7 +35,7 @@ foreign-feature, overlapping-fragments, white-space, end-punctuation,
 extra-characters, cut-word, leading-article, leading-reference,
 negation-left-out, repeated, marked-again.
 
-Example: rubricate check open-notes --fix clean --to nbme
+Example: rubricate check open-notes --fix clean --output-format nbme
 """
 
 
@@ -62,7 +62,12 @@ class Copy(NamedTuple):
     help="Write a repaired copy to DST, and a log of the changes.",
 )
 @click.option(
-    "--to", "to_format", metavar="FORMAT", help="Format of the copy. Default: that of CORPUS."
+    "--output-format",
+    "to_format",
+    cls=Option,
+    formerly=["--to"],
+    metavar="FORMAT",
+    help="Format of the copy. Default: that of CORPUS.",
 )
 @click.option(
     "--log",
@@ -94,7 +99,7 @@ def check_command(
 
     chosen = choose_rules(rules or None, skip=skip)
     if target is None and (to_format or log):
-        raise click.UsageError("--to and --log need --fix DST.")
+        raise click.UsageError("--output-format and --log need --fix DST.")
     copy = None
     if target is not None:
         log = log or Path(f"{target.rstrip('/')}.changes.jsonl")

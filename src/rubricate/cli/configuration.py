@@ -80,6 +80,11 @@ def check_tables(ctx: click.Context, commands: Iterable[str]) -> None:
             raise click.UsageError(f"{_place(ctx)}: no command {name!r}{hint}")
 
 
+def former_names(option: click.Option) -> tuple[str, ...]:
+    """Return the earlier names of an option."""
+    return tuple(getattr(option, "formerly", ()))
+
+
 def option_defaults(
     command: click.Command, ctx: click.Context, own: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -89,7 +94,7 @@ def option_defaults(
         name.lstrip("-"): option
         for option in command.params
         if isinstance(option, click.Option) and not option.is_eager
-        for name in (*option.opts, *option.secondary_opts)
+        for name in (*option.opts, *option.secondary_opts, *former_names(option))
         if name.startswith("--")
     }
     found: dict[str, Any] = {}
@@ -98,6 +103,11 @@ def option_defaults(
         if name not in options:
             raise click.UsageError(f"{where}: no option {given!r}{did_you_mean(name, options)}")
         option = options[name]
+        if f"--{name}" in former_names(option):
+            from rubricate.cli.output import warn
+
+            new = option.opts[0].lstrip("-")
+            warn(f"{where}: {given} is now called {new}. The old name works until version 0.4.")
         if name in COMMAND_LINE_ONLY:
             raise click.UsageError(f"{where}: give --{name} on the command line, not in a file")
         if f"--{name}" in option.secondary_opts:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubricate.cli.command import Output, Source, command_inputs, verb
+from rubricate.cli.command import Option, Output, Source, command_inputs, verb
 from rubricate.cli.options import (
     from_option,
     keep_annotators,
@@ -26,11 +26,17 @@ if TYPE_CHECKING:
     from rubricate.formats.options import ReadOptions
 
 
-@verb("convert", epilog="Example: rubricate convert open-notes notes --to nbme")
+@verb("convert", epilog="Example: rubricate convert open-notes notes --output-format nbme")
 @click.argument("source", metavar="SRC", type=Source())
 @click.argument("target", metavar="DST", type=Output(as_text=True))
 @click.option(
-    "--to", "to_format", required=True, metavar="FORMAT", help="Format to write, e.g. brat."
+    "--output-format",
+    "to_format",
+    cls=Option,
+    formerly=["--to"],
+    required=True,
+    metavar="FORMAT",
+    help="Format to write, e.g. brat.",
 )
 @rubric_option
 @from_option
@@ -94,5 +100,5 @@ def convert_command(
         )
     if not FORMATS[to_format].looks_like(Path(target)):
         what = f"the name {Path(target).name!r} does not tell the format: read it again with"
-        inform(f"{what} --from {to_format}")
+        inform(f"{what} --input-format {to_format}")
     return written({"target": target, "format": to_format}, corpus, lost)

@@ -75,7 +75,8 @@ Example: rubricate evaluate open-notes open-notes --predicted-annotator second_r
 )
 @cluster_option
 @report_option()
-@click.option("--predicted-from", metavar="FORMAT", help="Format of PREDICTED. Default: detect it.")
+@click.option("--predicted-format", "predicted_from", cls=Option, formerly=["--predicted-from"],
+              metavar="FORMAT", help="Format of PREDICTED. Default: detect it.")  # fmt: skip
 @measuring_options
 def evaluate_command(
     reference_path: str,

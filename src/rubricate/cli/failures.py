@@ -17,7 +17,7 @@ from rubricate.errors import OutputExistsError, RubricateError, Setting
 
 JSON_ASKED = "rubricate.json"
 #: Options that have another name than the parameter of the functions.
-_OPTIONS = {"case": "assign_case", "format": "from", "note_seconds": "note_timeout"}
+_OPTIONS = {"case": "assign_case", "format": "input_format", "note_seconds": "note_timeout"}
 
 
 def in_flags(setting: Setting) -> str:

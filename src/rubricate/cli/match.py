@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubricate.cli.command import Source, verb
+from rubricate.cli.command import Option, Source, verb
 from rubricate.cli.options import (
     features_per_pass_option,
     from_option,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @matcher_option
 @rubric_option
 @out_option("File or folder to write.")
-@click.option("--to", "to_format", metavar="FORMAT",
+@click.option("--output-format", "to_format", cls=Option, formerly=["--to"], metavar="FORMAT",
               help="Format to write. Default: from the name of --out.")  # fmt: skip
 @features_per_pass_option
 @note_seconds_option
@@ -103,4 +103,6 @@ def _format_of(out: Path) -> str:
         return "jsonl"
     if not out.suffix:
         return "parquet"
-    raise click.UsageError(f"--out {out}: cannot tell the format by its name; give --to FORMAT")
+    raise click.UsageError(
+        f"--out {out}: cannot tell the format by its name; give --output-format FORMAT"
+    )

@@ -79,7 +79,7 @@ rubric_option = click.option(
 
 
 def from_option(function: F) -> F:
-    """Add the options of reading: ``--from``, ``--columns``, ``--assign-case``, ``--limit``.
+    """Add ``--input-format``, ``--columns``, ``--assign-case`` and ``--limit``.
 
     The command gets them as one value, ``how``.
     """
@@ -106,7 +106,7 @@ def from_option(function: F) -> F:
         help="Allow larger inputs than usual, e.g. cells=5000000. See the page on formats.",
     )  # fmt: skip
     named = click.option(
-        "--from", "from_format", metavar="FORMAT",
+        "--input-format", "from_format", cls=Option, formerly=["--from"], metavar="FORMAT",
         help="Format of the input. Default: detect it.",
     )  # fmt: skip
     columns = click.option(

@@ -9,7 +9,7 @@ from __future__ import annotations
 #: Title → options. An option that stands nowhere here is listed first, under "Options".
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Input": (
-        "--rubric", "--where", "--assign-case", "--columns", "--from", "--predicted-from",
+        "--rubric", "--where", "--assign-case", "--columns", "--input-format", "--predicted-format",
         "--limit", "--like", "--notes", "--groups", "--annotator", "--reference-annotator",
         "--predicted-annotator", "--prefer-annotator", "--reference-group", "--weights",
         "--accept-edited",
@@ -35,7 +35,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Matching of spans": ("--protocol", "--unit", "--empty", "--missing"),
     "Statistics": ("--confidence", "--resamples", "--interval", "--population", "--seed"),
     "Output": (
-        "--out", "--to", "--report", "--no-report", "--plot", "--fix", "--log", "--strict",
+        "--out", "--output-format", "--report", "--no-report", "--plot", "--fix", "--log",
+        "--strict",
         "--previous", "--fail", "--overwrite", "--accept-log", "--json",
     ),
     "Speed and limits": (

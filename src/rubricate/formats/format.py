@@ -284,7 +284,7 @@ class NoteStream(NamedTuple):
 class Format:
     """One file format.
 
-    ``name``: what ``--from`` and ``--to`` call it.
+    ``name``: what ``--input-format`` and ``--output-format`` call it.
     ``summary``: one line for the list of formats.
     ``looks_like``: tells from the path (and a first look inside) whether it could be this format.
     ``read``: raises InputError with every fault of the input.
