@@ -24,8 +24,9 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "rubricate score notes --rubric checklist.xlsx --out results"
-#: The note that is shown, and the features on which the reviewer decides.
-NOTE, ACCEPTED, REJECTED = "10474", "10", "16"
+#: The note that is shown, the feature chosen in the pictures, and the two features that the model
+#: sends to review: the note does not mention the first, and states the second by its dates.
+NOTE, CHOSEN, ACCEPTED, REJECTED = "10474", "10", "9", "5"
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>
 body {{ margin: 0; height: 100vh; background: #1c2024; color: #e6e6e6; }}
 pre {{ font: 19px/1.6 "DejaVu Sans Mono", monospace; padding: 40px; white-space: pre-wrap; }}
@@ -106,7 +107,7 @@ def main() -> None:
             scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
             page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
             open_note(page, run)
-            choose(page, ACCEPTED)
+            choose(page, CHOSEN)
             picture(page).quantize(128).save(out / f"{name}.png", optimize=True)
         set_width(page, 1280, 800)
         light = {"name": "prefers-color-scheme", "value": "light"}
