@@ -321,8 +321,8 @@ def test_a_pipe_is_refused_and_not_waited_for(command: str, folder: Path) -> Non
 @pytest.mark.parametrize(
     "given",
     [
-        ["convert", "", "out.jsonl", "--to", "jsonl"],
-        ["convert", "notes", "", "--to", "jsonl"],
+        ["convert", "", "out.jsonl", "--output-format", "jsonl"],
+        ["convert", "notes", "", "--output-format", "jsonl"],
         ["rubric", ""],
         ["score", "", "--rubric", "r.csv", "--out", "run"],
         ["score", "notes", "--rubric", "", "--out", "run"],
