@@ -17,7 +17,7 @@ from rubricate.formats.annotations import (
     located_text,
     to_utf16,
 )
-from rubricate.formats.tool_documents import judged_notes
+from rubricate.formats.frame import judged_notes
 from rubricate.progress import silent
 
 
