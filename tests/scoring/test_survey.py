@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from rubricate import Note
 from rubricate.formats.format import Unreadable
-from rubricate.scoring.survey import survey_notes
+from rubricate.scoring.job import survey_notes
 
 NOTES = st.lists(
     st.builds(

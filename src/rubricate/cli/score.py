@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +33,7 @@ from rubricate.progress import shown_progress
 
 if TYPE_CHECKING:
     from rubricate.formats.options import ReadOptions
-    from rubricate.matchers import Matcher
-    from rubricate.scoring import FinishedRun, ScoreSettings, UnsureRange
+    from rubricate.scoring import FinishedRun, UnsureRange
 
 FILE = There()
 
@@ -111,7 +109,7 @@ def score_command(
     command continues it. With --overwrite, the evidence of the same notes, rubric and model is
     reused. So corrections and policies are applied in a moment.
     """
-    from rubricate.matchers import default_matcher, refuse_matcher_of_model
+    from rubricate.matchers import default_matcher, make_matcher, refuse_matcher_of_model
     from rubricate.reports.scoring import ScoringReport
     from rubricate.scoring import ScoreSettings, open_notes, score_notes
 
@@ -139,35 +137,39 @@ def score_command(
         source = open_notes(notes_path, how=how, where=where)
         read = rubric and open_rubric(rubric, how)
     report = None if no_report else ScoringReport(previous, policy)
-    with _told_when_stopped(), shown_progress() as progress:
-        run = score_notes(
-            source,
-            out,
-            rubric=read,
-            model=_one_model(settings, models, features_per_pass),
-            policy=policy,
-            corrections=corrections,
-            settings=settings,
-            report=report,
-            progress=progress,
-        )
-
-    _warn_of_unscored(run)
-    counts = run.run["counts"]
-    failed = not counts["scored"] or (strict and bool(counts["not_scored"]))
-    say = partial(_print, run, with_report=report is not None)
-    return Answer({"out": str(out), **run.run, "times": run.times}, say, failed)
-
-
-@contextmanager
-def _told_when_stopped() -> Iterator[None]:
+    # A folder, a name, or a matcher that is no folder yet.
+    model: Any = models[0] if len(models) == 1 and features_per_pass is None else None
+    if model is None and (models or features_per_pass is not None):
+        model = load_models(models) if models else make_matcher(settings.matcher or "")
+        set_features_per_pass(model, features_per_pass)
     try:
-        yield
+        with shown_progress() as progress:
+            run = score_notes(
+                source,
+                out,
+                rubric=read,
+                model=model,
+                policy=policy,
+                corrections=corrections,
+                settings=settings,
+                report=report,
+                progress=progress,
+            )
     except KeyboardInterrupt:
         click.echo(
             "\nStopped. Finished batches are saved. Run the same command to continue.", err=True
         )
         raise
+    counts = run.run["counts"]
+    if why := {**counts["not_scored"], **({} if counts["scored"] else counts["for_review"])}:
+        n_notes = "no note has a score" if not counts["scored"] else (
+            f"{sum(why.values()):,} of {counted(counts['notes'], 'note')} have no score"
+        )  # fmt: skip
+        reasons = "; ".join(f"{reason} ({n:,})" for reason, n in why.items())
+        warn(f"{n_notes}: {reasons}. See the column reason of {run.folder / 'scores.csv'}.")
+    failed = not counts["scored"] or (strict and bool(counts["not_scored"]))
+    say = partial(_print, run, with_report=report is not None)
+    return Answer({"out": str(out), **run.run, "times": run.times}, say, failed)
 
 
 def _unsure_range(text: str) -> UnsureRange | None:
@@ -184,35 +186,6 @@ def _unsure_range(text: str) -> UnsureRange | None:
         return UnsureRange(low, high)
     except RubricateError as error:
         raise click.BadParameter(str(error), param_hint="--unsure") from error
-
-
-def _one_model(
-    settings: ScoreSettings, models: Sequence[Path | str], per_pass: int | str | None
-) -> Path | str | Matcher | None:
-    """Return the model to score with: a folder, a name, or a matcher that is no folder yet."""
-    if not models and per_pass is None:
-        return None
-    if len(models) == 1 and per_pass is None:
-        return models[0]
-    from rubricate.matchers import default_matcher, make_matcher
-
-    own = settings.matcher or default_matcher()
-    matcher: Any = load_models(models) if models else make_matcher(own)
-    set_features_per_pass(matcher, per_pass)
-    chosen: Matcher = matcher
-    return chosen
-
-
-def _warn_of_unscored(run: FinishedRun) -> None:
-    """Say how many notes have no score, and why."""
-    counts = run.run["counts"]
-    why = {**counts["not_scored"], **({} if counts["scored"] else counts["for_review"])}
-    if why:
-        n_notes = "no note has a score" if not counts["scored"] else (
-            f"{sum(why.values()):,} of {counted(counts['notes'], 'note')} have no score"
-        )  # fmt: skip
-        reasons = "; ".join(f"{reason} ({n:,})" for reason, n in why.items())
-        warn(f"{n_notes}: {reasons}. See the column reason of {run.folder / 'scores.csv'}.")
 
 
 def _print(run: FinishedRun, *, with_report: bool) -> None:

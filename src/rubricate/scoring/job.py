@@ -1,18 +1,25 @@
-"""Everything a run was given: opened, checked, and named by its hash."""
+"""Everything a run was given: opened, checked, and named by its hash.
+
+All notes are read once before any is scored: how many there are, and which are identical.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from rubricate import __version__
+from rubricate.arrays import I64
 from rubricate.corpus import Corpus, Note
 from rubricate.errors import Advice, ArgumentError, Fault, InputError, Setting, listed, shown
 from rubricate.files import file_hash, program_hash
@@ -41,7 +48,6 @@ from rubricate.run.writing import RunRecord, read_record
 from rubricate.scoring.corrections import Corrections, read_corrections
 from rubricate.scoring.policy import Policy, read_policy
 from rubricate.scoring.results import UNSURE_BY_DEFAULT, UnsureRange
-from rubricate.scoring.survey import Survey, mark_batch, mark_ids, survey_notes
 from rubricate.screening.readable import LONGEST
 
 
@@ -80,6 +86,114 @@ class ScoreSettings:
         ArgumentError.raise_any(faults)
 
 
+class BatchMark(NamedTuple):
+    """Hashes that identify a batch and its evidence.
+
+    ``notes`` is a hash of ids, cases and texts; ``ids`` one of ids and cases as they are written.
+    """
+
+    notes: str
+    ids: str
+
+
+def mark_batch(
+    first: int, notes: Iterable[Note | Unreadable]
+) -> tuple[BatchMark, list[tuple[bytes, bytes]]]:
+    """Return the hashes of a batch, and each note as bytes: its id, and its case and text.
+
+    ``first`` is the number of the first note.
+    """
+    whole, listed, keys = hashlib.sha256(), [], []
+    for number, note in enumerate(notes, start=first):
+        text = note.text if isinstance(note, Note) else f"{number} cannot be read: {note.reason}"
+        # Half surrogate pairs must not stop the survey: the screening names them.
+        own_id = note.id.encode(errors="surrogatepass")
+        own_text = f"{note.case}\0{text}".encode(errors="surrogatepass")
+        whole.update(own_id + b"\0" + own_text + b"\0")
+        listed.append((writable(note.id), writable(note.case)))
+        keys.append((own_id, own_text))
+    return BatchMark(whole.hexdigest(), mark_ids(listed)), keys
+
+
+def mark_ids(listed: Iterable[tuple[str, str]]) -> str:
+    """Return a hash of ids and cases as evidence has them."""
+    return hashlib.sha256(json.dumps(list(listed)).encode()).hexdigest()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Survey:
+    """Result of the first reading of all notes; it keeps about forty bytes per note."""
+
+    n_notes: int
+    hash: str
+    batches: tuple[BatchMark, ...]
+    first: I64
+    repeated: bool
+    cases: frozenset[str]
+    faults: tuple[Fault, ...] = ()
+
+
+def survey_notes(
+    notes: Iterable[Note | Unreadable],
+    *,
+    batch_size: int = 200,
+    rubrics: Mapping[str, Rubric] | None = None,
+    corrections: Corrections | None = None,
+) -> Survey:
+    """Go through all notes once.
+
+    Identical notes are told by 128 bits of a hash of case and text.
+
+    >>> notes = [Note("1", "c", "no fever"), Note("2", "c", "cough"), Note("3", "c", "no fever")]
+    >>> survey_notes(notes).first.tolist()
+    [0, 1, 0]
+    """
+    whole = hashlib.sha256()
+    ids, texts = array("Q"), array("Q")
+    cases: set[str] = set()
+    faults: list[Fault] = []
+    marks: list[BatchMark] = []
+    notes = iter(notes)
+    while batch := list(islice(notes, batch_size)):
+        mark, keys = mark_batch(len(marks) * batch_size, batch)
+        marks.append(mark)
+        for note, (own_id, own_text) in zip(batch, keys, strict=True):
+            whole.update(own_id + b"\0" + own_text + b"\0")
+            ids.frombytes(hashlib.blake2b(own_id, digest_size=16).digest())
+            texts.frombytes(hashlib.blake2b(own_text, digest_size=16).digest())
+            cases.add(note.case)
+            if corrections is not None:
+                rubric = (rubrics or {}).get(note.case)
+                stated = note.text if isinstance(note, Note) else ""
+                faults += corrections.check(note.id, rubric, stated)
+    if corrections is not None:
+        faults += corrections.unseen()
+    first = _first_alike(texts)
+    repeated = bool((_first_alike(ids) != np.arange(len(first))).any())
+    return Survey(
+        len(first),
+        whole.hexdigest(),
+        tuple(marks),
+        first,
+        repeated,
+        frozenset(cases),
+        tuple(faults),
+    )
+
+
+def _first_alike(hashes: array[int]) -> I64:
+    """Return, for each key of two numbers, the number of the first equal one."""
+    keys = np.frombuffer(hashes, dtype=np.uint64).reshape(-1, 2)
+    first = np.arange(len(keys), dtype=np.int64)
+    if len(keys) < 2:
+        return first
+    order = np.lexsort((first, keys[:, 1], keys[:, 0]))
+    ordered = keys[order]
+    starts = np.concatenate(([True], (ordered[1:] != ordered[:-1]).any(axis=1)))
+    first[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]
+    return first
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Job:
     """Everything a run was given, opened and checked."""
@@ -101,7 +215,7 @@ class Job:
         notes = with_only_case(self.source.notes(), self.rubrics)
         for key, mark in enumerate(self.survey.batches):
             batch = list(islice(notes, size))
-            if mark_batch(key * size, batch) != mark:
+            if mark_batch(key * size, batch)[0] != mark:
                 raise self._changed(key * size + 1, min((key + 1) * size, self.survey.n_notes))
             yield batch
         if next(notes, None) is not None:

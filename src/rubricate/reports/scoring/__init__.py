@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from rubricate.formats.encoding import read_json
 from rubricate.outputs import PAGE, Kind, folder_kind
 from rubricate.progress import Progress, silent, watched
 from rubricate.reports.blocks import save_report, to_html
-from rubricate.reports.scoring.checks import CHECKS, Seen
+from rubricate.reports.scoring.checks import CHECKS, Checked, ReportCheck, Seen
 from rubricate.reports.scoring.page import cohort_report
 from rubricate.reports.scoring.viewer import (
     CHUNK,
@@ -99,25 +99,29 @@ class ScoringReport:
             if isinstance(outputs, dict):
                 # The report before this one is no fact of the run.
                 facts["outputs"] = {k: v for k, v in outputs.items() if k not in REPORT}
-        for check in self._checks:
-            check.finish(self._notes, progress)
-        report = cohort_report(_TITLE, self._cohort, self._checks, self._policy, facts)
+        rubrics = self._cohort.rubrics
+        checked = [(one, one.finish(self._notes, rubrics, progress)) for one in self._checks]
+        report = cohort_report(_TITLE, self._cohort, checked, self._policy, facts)
         with whole_output(place / "report.html", overwrite=overwrite, kind=SCORING) as target:
             target.write_text(to_html(report), encoding="utf-8", newline="")
             without = [case for case in self._cohort.cases if not has_floor(facts, case)]
-            self._write_viewer(target.parent / "report", without, progress)
+            self._write_viewer(target.parent / "report", checked, without, progress)
         add_outputs(place, REPORT)
         if copy is not None:
             save_report(copy, report, overwrite=overwrite)
         return place / "report.html"
 
     def _write_viewer(
-        self, folder: Path, without_floor: Collection[str], progress: Progress
+        self,
+        folder: Path,
+        checked: Sequence[tuple[ReportCheck, Checked]],
+        without_floor: Collection[str],
+        progress: Progress,
     ) -> None:
         (folder / "notes").mkdir(parents=True)
-        flagged = [(check.flag, check.notes()) for check in self._checks]
+        flagged = [(check.flag, found.marked) for check, found in checked]
         # What a check found in the note itself is said first.
-        remarks = [check.remarks() for check in reversed(self._checks)]
+        remarks = [found.remarks for _, found in reversed(checked)]
         run = self._texts.hexdigest()[:16]
         rubrics, cases = self._cohort.rubrics, self._cohort.cases
         head, tail = viewer_frame(_TITLE, rubrics, cases, run, without_floor=without_floor)

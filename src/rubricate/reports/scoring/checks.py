@@ -6,7 +6,7 @@ notes are to be filtered by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from rubricate.corpus import Note
@@ -56,8 +56,20 @@ class Seen(NamedTuple):
         return self.text is not None and total is not None and total.maximum > 0
 
 
+class Checked(NamedTuple):
+    """Findings of a check: its section of the page, warnings for its top, remarks about notes.
+
+    ``marked`` are the notes that the viewer's filter keeps.
+    """
+
+    blocks: list[Block]
+    warnings: list[Text]
+    remarks: Mapping[str, list[str]]
+    marked: Collection[str]
+
+
 class ReportCheck:
-    """One check: it sees every note, then looks at all of them, then tells what it found."""
+    """One check: it sees every note, and then tells what it found."""
 
     anchor: str
     title: str
@@ -68,23 +80,10 @@ class ReportCheck:
         """Look at one note."""
         raise NotImplementedError
 
-    def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
-        """Look at all of them together; nothing where each was looked at when it came by."""
-
-    def remarks(self) -> Mapping[str, list[str]]:
-        """Return remarks about single notes."""
-        return {}
-
-    def notes(self) -> set[str]:
-        """Return the notes that the viewer's filter keeps: those with a remark."""
-        return set(self.remarks())
-
-    def warnings(self) -> list[Text]:
-        """Return warnings for the top of the page."""
-        return []
-
-    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
-        """Return the section of the page."""
+    def finish(
+        self, notes: Spill[ShownNote], rubrics: Mapping[str, Rubric], progress: Progress
+    ) -> Checked:
+        """Look at all notes together, and return what was found."""
         raise NotImplementedError
 
 
@@ -100,33 +99,25 @@ class _ChangesCheck(ReportCheck):
     def add(self, seen: Seen) -> None:
         self._now.add(seen.result)
 
-    def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
+    def finish(
+        self, notes: Spill[ShownNote], rubrics: Mapping[str, Rubric], progress: Progress
+    ) -> Checked:
         now = self._now.run()
         progress(0, 1, "looking for drift")
-        self._changes = compare_runs(self._previous, now)
-        self._drift = measure_drift(self._previous, now)
+        changes, drift = compare_runs(self._previous, now), measure_drift(self._previous, now)
         progress(1, 1, "looking for drift")
-
-    def remarks(self) -> Mapping[str, list[str]]:
-        return {
-            note: [f"Score changed since the last run: {before:g} before, {now:g} now"]
-            for note, (before, now) in self._changes.scores.items()
-        }
-
-    def notes(self) -> set[str]:
-        return {*self._changes.scores, *(change.note for change in self._changes.decisions)}
-
-    def warnings(self) -> list[Text]:
-        found: list[Text] = []
-        if self._drift.drifted:
-            found.append("The notes or decisions differ from the last run. See below.")
-        if moved := self._changes.largest():
+        warnings: list[Text] = []
+        if drift.drifted:
+            warnings.append("The notes or decisions differ from the last run. See below.")
+        if moved := changes.largest():
             words = f"{counted(len(moved), 'score')} changed since the last run"
-            found.append(named_notes(words, [one.note for one in moved], "changed"))
-        return found
-
-    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
-        return [*_changes(self._changes), *_drift(self._drift, rubrics)]
+            warnings.append(named_notes(words, [one.note for one in moved], "changed"))
+        remarks = {
+            note: [f"Score changed since the last run: {before:g} before, {now:g} now"]
+            for note, (before, now) in changes.scores.items()
+        }
+        marked = {*changes.scores, *(change.note for change in changes.decisions)}
+        return Checked([*_changes(changes), *_drift(drift, rubrics)], warnings, remarks, marked)
 
 
 class _CopiesCheck(ReportCheck):
@@ -136,13 +127,14 @@ class _CopiesCheck(ReportCheck):
 
     def __init__(self) -> None:
         self._places: dict[str, list[int]] = {}
-        self._clusters: list[Cluster] = []
 
     def add(self, seen: Seen) -> None:
         if seen.readable:
             self._places.setdefault(seen.result.case, []).append(seen.place)
 
-    def finish(self, notes: Spill[ShownNote], progress: Progress) -> None:
+    def finish(
+        self, notes: Spill[ShownNote], rubrics: Mapping[str, Rubric], progress: Progress
+    ) -> Checked:
         found: list[Cluster] = []
         for case, places in watched(
             self._places.items(), progress, "looking for copies", len(self._places)
@@ -150,11 +142,12 @@ class _CopiesCheck(ReportCheck):
             if len(places) > 1:
                 shown = (notes[place] for place in places)
                 found += find_duplicates(Note(one.note, case, one.text) for one in shown)
-        self._clusters = sorted(found, key=lambda c: (-len(c.notes), -c.similarity, c.notes))
-
-    def remarks(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for cluster in self._clusters:
+        if not found:
+            nothing = Paragraph("No two notes of a case are identical or nearly so.")
+            return Checked([nothing], [], {}, ())
+        clusters = sorted(found, key=lambda c: (-len(c.notes), -c.similarity, c.notes))
+        remarks: dict[str, list[str]] = {}
+        for cluster in clusters:
             kind = {"near": "Nearly the same as", "same words": "Same words as"}.get(
                 cluster.kind, "Identical to"
             )
@@ -162,20 +155,7 @@ class _CopiesCheck(ReportCheck):
                 others = [other for other in cluster.notes[:6] if other != note][:5]
                 left = len(cluster.notes) - 1 - len(others)
                 more = f" and {left} more" if left else ""
-                found.setdefault(note, []).append(f"{kind} {', '.join(others)}{more}")
-        return found
-
-    def warnings(self) -> list[Text]:
-        notes = [note for cluster in self._clusters for note in cluster.notes]
-        if not notes:
-            return []
-        words = f"{len(notes):,} notes are copies of each other, or nearly so"
-        return [named_notes(words, notes, "copied")]
-
-    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
-        clusters = self._clusters
-        if not clusters:
-            return [Paragraph("No two notes of a case are identical or nearly so.")]
+                remarks.setdefault(note, []).append(f"{kind} {', '.join(others)}{more}")
         lines: list[list[Value]] = []
         for cluster in clusters[:MOST_LINES]:
             named = listed_links([notes_link(note, n=note) for note in cluster.notes[:12]])
@@ -187,10 +167,17 @@ class _CopiesCheck(ReportCheck):
         caption = "Notes that share at least 80 % of their runs of three words, within a case."
         caption += _not_shown(clusters, "smaller groups")
         header = ["kind", "notes", "similarity", "case", "which"]
-        return [
-            Paragraph([notes_link("All copied notes", show="copied")]),
-            TableBlock(caption, header, lines, sortable=True),
-        ]
+        copied = [note for cluster in clusters for note in cluster.notes]
+        words = f"{len(copied):,} notes are copies of each other, or nearly so"
+        return Checked(
+            [
+                Paragraph([notes_link("All copied notes", show="copied")]),
+                TableBlock(caption, header, lines, sortable=True),
+            ],
+            [named_notes(words, copied, "copied")],
+            remarks,
+            set(remarks),
+        )
 
 
 class _GamingCheck(ReportCheck):
@@ -211,24 +198,17 @@ class _GamingCheck(ReportCheck):
             }
             self._flags += flag_note(note, seen.rubric, evidence=evidence)
 
-    def remarks(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for flag in self._flags:
-            said = f"Looks like {flag.kind}: {flag.sign} {flag.value:.2f}, limit {flag.limit:g}"
-            found.setdefault(flag.note, []).append(said)
-        return found
-
-    def warnings(self) -> list[Text]:
-        notes = list(self.remarks())
-        if not notes:
-            return []
-        words = f"{counted(len(notes), 'note looks', 'notes look')} written for the scorer"
-        return [named_notes(words, notes, "gaming", ". Check them.")]
-
-    def section(self, rubrics: Mapping[str, Rubric]) -> list[Block]:
+    def finish(
+        self, notes: Spill[ShownNote], rubrics: Mapping[str, Rubric], progress: Progress
+    ) -> Checked:
         flags = self._flags
         if not flags:
-            return [Paragraph("No note looks as if it was written for the scorer.")]
+            nothing = Paragraph("No note looks as if it was written for the scorer.")
+            return Checked([nothing], [], {}, ())
+        remarks: dict[str, list[str]] = {}
+        for flag in flags:
+            said = f"Looks like {flag.kind}: {flag.sign} {flag.value:.2f}, limit {flag.limit:g}"
+            remarks.setdefault(flag.note, []).append(said)
         lines: list[list[Value]] = [
             [note_cell(flag.note), flag.kind, flag.sign, flag.value, float(flag.limit)]
             for flag in flags[:MOST_LINES]
@@ -237,10 +217,16 @@ class _GamingCheck(ReportCheck):
             flags, "more flags"
         )
         header = ["note", "looks like", "sign", "value", "limit"]
-        return [
-            Paragraph([notes_link("All notes that look gamed", show="gaming")]),
-            TableBlock(said, header, lines, sortable=True),
-        ]
+        words = f"{counted(len(remarks), 'note looks', 'notes look')} written for the scorer"
+        return Checked(
+            [
+                Paragraph([notes_link("All notes that look gamed", show="gaming")]),
+                TableBlock(said, header, lines, sortable=True),
+            ],
+            [named_notes(words, list(remarks), "gaming", ". Check them.")],
+            remarks,
+            set(remarks),
+        )
 
 
 #: The checks of a report in the order of its page; each is made from the earlier run, if any.

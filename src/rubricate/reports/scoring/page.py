@@ -31,7 +31,7 @@ from rubricate.reports.plots import (
     curve_plot,
     histogram,
 )
-from rubricate.reports.scoring.checks import ReportCheck
+from rubricate.reports.scoring.checks import Checked, ReportCheck
 from rubricate.reports.scoring.viewer import (
     MOST_LISTED,
     Cohort,
@@ -55,7 +55,7 @@ _OPEN_CASES, _PRINTED_CASES = 2, 20
 def cohort_report(
     title: str,
     cohort: Cohort,
-    checks: Sequence[ReportCheck],
+    checks: Sequence[tuple[ReportCheck, Checked]],
     policy: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> Report:
@@ -67,24 +67,24 @@ def cohort_report(
         Chapter("Features", _features(cohort), "features"),
         Chapter("Sent to review", _review(cohort, policy), "review"),
         Chapter("Contradicted", _contradicted(cohort), "contradicted"),
-        *(Chapter(one.title, one.section(cohort.rubrics), one.anchor) for one in checks),
+        *(Chapter(one.title, found.blocks, one.anchor) for one, found in checks),
         Chapter("Method and inputs", _facts(facts) if facts else [], "run"),
     ]
     known = cohort.percentage[~np.isnan(cohort.percentage)]
     mean = f", {known.mean():.1f} % of the points on average" if len(known) else ""
     lead = (
-        f"{counted(len(cohort), 'note')} of {counted(len(cohort.cases), 'case')}: "
+        f"{counted(cohort.counts.notes, 'note')} of {counted(len(cohort.cases), 'case')}: "
         f"{len(known):,} scored{mean}. Each point is linked to the words that it is based on."
     )
     warnings = _warnings(cohort, promised=bool(policy) or "policy" in facts)
-    warnings += [one for check in checks for one in check.warnings()]
+    warnings += [one for _, found in checks for one in found.warnings]
     shown = [chapter for chapter in chapters if chapter.blocks]
     return Report(title, shown, lead, warnings, f"rubricate {__version__}")
 
 
 def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Block]:
     """Return the notes and items that a person must look at: least sure first."""
-    listed = cohort.least_sure()
+    listed = [one for _, _, one in sorted(cohort.asked, key=lambda e: (-e[0], -e[1]))]
     if not listed and not cohort.for_review:
         return []
     blocks: list[Block] = [Paragraph(_HOW_TO_DECIDE)]
@@ -115,7 +115,7 @@ def _look_first(cohort: Cohort, facts: Mapping[str, Any]) -> list[Block]:
                 [note_cell(note), item.feature.text, Cell(decision, certainty), words,
                  item.review_reason]
             )  # fmt: skip
-        left = cohort.n_listed - len(lines)
+        left = cohort.n_asked - len(lines)
         header = ["note", "feature", "decision", "words", "why"]
         caption = "Items for review, least certain first." + _more(left)
         blocks.append(TableBlock(caption, header, lines, sortable=True))

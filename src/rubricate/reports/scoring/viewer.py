@@ -62,8 +62,9 @@ class Cohort:
     failed: list[str] = field(default_factory=list)
     for_review: list[tuple[str, str]] = field(default_factory=list)
     contradicted: list[ListedItem] = field(default_factory=list)
-    _asked: list[tuple[float, int, ListedItem]] = field(default_factory=list)
-    _n_asked: int = 0
+    #: The items for review of which least is sure, and how many there are that have a decision.
+    asked: list[tuple[float, int, ListedItem]] = field(default_factory=list)
+    n_asked: int = 0
     _rubrics: dict[str, Rubric] = field(default_factory=dict)
     _case: array[int] = field(default_factory=lambda: array("l"))
     _score: array[float] = field(default_factory=lambda: array("d"))
@@ -107,19 +108,12 @@ class Cohort:
     def _list(self, note: str, item: ItemResult) -> None:
         """Keep the items for review of which least is sure; of equals, those that came first."""
         sure = 1.0 if item.certainty is None else item.certainty
-        self._n_asked += 1
-        entry = (-sure, -self._n_asked, ListedItem(sure, note, item))
-        if len(self._asked) < MOST_LISTED:
-            heapq.heappush(self._asked, entry)
+        self.n_asked += 1
+        entry = (-sure, -self.n_asked, ListedItem(sure, note, item))
+        if len(self.asked) < MOST_LISTED:
+            heapq.heappush(self.asked, entry)
         else:
-            heapq.heappushpop(self._asked, entry)
-
-    def least_sure(self) -> list[ListedItem]:
-        """Return the items for review of which least is sure, that one first."""
-        return [listed for _, _, listed in sorted(self._asked, key=lambda e: (-e[0], -e[1]))]
-
-    def __len__(self) -> int:
-        return len(self._case)
+            heapq.heappushpop(self.asked, entry)
 
     @cached_property
     def percentage(self) -> F64:
@@ -143,11 +137,6 @@ class Cohort:
             known = Rubric(case, tuple(tally.feature for tally in own.values()))
             self._rubrics[case] = known
         return known
-
-    @property
-    def n_listed(self) -> int:
-        """Number of items for review that have a decision of the model."""
-        return self._n_asked
 
     @property
     def rubrics(self) -> dict[str, Rubric]:
