@@ -7,8 +7,9 @@ from marked_words import read, told
 
 from rubricate.reading.note import read_note
 from rubricate.requirement.requirement import read_requirement
-from rubricate.rules.beside import says_nothing_of_now, why_surely_not
+from rubricate.rules.beside import why_surely_not
 from rubricate.rules.registry import TYPE, why_contradicted
+from rubricate.rules.time import says_nothing_of_now
 
 
 @pytest.mark.parametrize(

@@ -176,9 +176,6 @@ class _Item:
                 reasons = (*self.against.reasons, claims[0].reason)
                 self.against = self.against._replace(reasons=reasons)
             return
-        self._state(row, claims, leaving)
-
-    def _state(self, row: Row, claims: Sequence[Claim], leaving: Sequence[Candidate]) -> None:
         chance, more = row.p, tuple[Reason, ...]()
         kept = [one for one in self.candidates or self.refuted if one not in leaving]
         self.presence = max(self.proposed or 0.0, chance)

@@ -1,8 +1,4 @@
-"""Signs beside the words found that settle that they say nothing of what is, or the contrary.
-
-"Orders BNP" asks for a decision of this visit; "BNP 40 in Jan" tells of an earlier one: it does not
-contradict the feature, but states nothing of it either (`says_nothing_of_now`).
-"""
+"""Signs beside the words found that settle that they say nothing of what is, or the contrary."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ from collections.abc import Sequence
 from rubricate.knowledge.tables import pattern
 from rubricate.reading.clauses import LONGEST_STATEMENT
 from rubricate.reading.note import NoteReading
-from rubricate.reading.times import tells_of_before
 from rubricate.requirement.requirement import Requirement
 from rubricate.rules.reasons import Reason
 
@@ -110,51 +105,3 @@ def _has_minus(reading: NoteReading, start: int, end: int) -> bool:
         or _MINUS_BEFORE.search(before)
         or (_MINUS_AT_END.search(words) and not after[:1].isalnum())
     )
-
-
-_DECIDED = pattern("beside.decided")
-
-
-_IF_AFTER = pattern("beside.if_after")
-_IF_WITHIN = pattern("beside.if_within")
-_IF_FIRST = pattern("beside.if_first")
-
-
-def says_nothing_of_now(
-    asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
-) -> bool:
-    """Tell whether words tell of an earlier time or of a condition, where a feature asks for now.
-
-    Every place of the words must stand in a sentence that names an earlier time and has no word
-    of a decision; or, of what is to be ordered, beside a condition.
-
-    >>> from rubricate.reading.note import read_note
-    >>> from rubricate.requirement.requirement import read_requirement
-    >>> text = "BNP 40 in Jan, echo 2 yrs ago. CXR 2019 clear, will repeat today. MRI if worse."
-    >>> note = read_note(text)
-    >>> says_nothing_of_now(read_requirement("BNP ordered"), note, [(0, 13)])
-    True
-    >>> says_nothing_of_now(read_requirement("BNP"), note, [(0, 13)])
-    False
-    >>> says_nothing_of_now(read_requirement("Orders chest X-ray"), note, [(31, 34)])
-    False
-    >>> says_nothing_of_now(read_requirement("Orders MRI"), note, [(66, 69)])
-    True
-    """
-    if asked.wants_now and all(_is_earlier(reading, *span) for span in spans):
-        return True
-    return asked.wants_order and all(_is_conditional(reading, *span) for span in spans)
-
-
-def _is_conditional(reading: NoteReading, start: int, end: int) -> bool:
-    """Tell whether words stand right before a condition, hold one or follow one: "MRI if worse"."""
-    text = reading.text
-    if _IF_AFTER.match(text, end) or _IF_WITHIN.search(text, start, end):
-        return True
-    begin, _ = reading.statement(start, end)
-    return _IF_FIRST.match(text[begin:start]) is not None
-
-
-def _is_earlier(reading: NoteReading, start: int, end: int) -> bool:
-    sentence = reading.text[slice(*reading.statement(start, end))]
-    return tells_of_before(sentence) and not _DECIDED.search(sentence)

@@ -10,7 +10,7 @@ from rubricate.errors import InputError
 from rubricate.knowledge.tables import pattern
 from rubricate.reading.note import NoteReading, read_note
 from rubricate.requirement.requirement import Requirement, read_requirement
-from rubricate.rules.beside import says_nothing_of_now, why_surely_not
+from rubricate.rules.beside import why_surely_not
 from rubricate.rules.diagnosis import another_diagnosis, judge_diagnosis
 from rubricate.rules.explained import gives_asked_number
 from rubricate.rules.findings import Against, Candidate, Claim, Spans
@@ -20,11 +20,16 @@ from rubricate.rules.precedence import MATCHER_ASKS, precedence
 from rubricate.rules.reasons import is_on
 from rubricate.rules.registry import RULES, TYPE, why_contradicted_in
 from rubricate.rules.tests import find_examined, find_ordered, not_ordered, says_nothing_of_test
+from rubricate.rules.time import says_nothing_of_now
 
 _STRAY = pattern("holding.stray")
 _UNASKED = pattern("checklist.unasked")
 #: The questions about words found, of which the first that is answered counts.
 OF_WORDS = (*RULES, TYPE, "beside")
+
+
+#: Gives the claims about an item, its candidates, and the words that contradict it.
+Answer = Callable[["Item", Sequence[Candidate], Against | None], Iterator[Claim]]
 
 
 class Item(NamedTuple):
@@ -154,16 +159,15 @@ def _plan(item: Item, _own: Sequence[Candidate], _against: Against | None) -> It
         yield Claim("plan.return" if advice else "plan.started", "states", tuple(planned))
 
 
-def _continued(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
-    for one in own:
-        if only_goes_on(item.asked, item.reading, one.spans):
-            yield Claim("plan.continued", "irrelevant", one.spans, of=one)
+def _dropping(rule: str, drops: Callable[[Requirement, NoteReading, Spans], bool]) -> Answer:
+    """Return the answer of a rule that drops words, each for itself."""
 
+    def answer(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
+        for one in own:
+            if drops(item.asked, item.reading, one.spans):
+                yield Claim(rule, "irrelevant", one.spans, of=one)
 
-def _earlier(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
-    for one in own:
-        if says_nothing_of_now(item.asked, item.reading, one.spans):
-            yield Claim("time.before", "irrelevant", one.spans, of=one)
+    return answer
 
 
 def _diagnosis(item: Item, own: Sequence[Candidate], _against: Against | None) -> Iterator[Claim]:
@@ -239,13 +243,13 @@ def _says_unasked(text: str, spans: Spans) -> bool:
     return any(_UNASKED.search(text[slice(*span)]) for span in spans)
 
 
-_ANSWERS = {
+_ANSWERS: dict[str, Answer] = {
     "ordered test": _ordered,
     "named test": _named_test,
     "crumbs": _crumbs,
     "plan": _plan,
-    "continued drug": _continued,
-    "earlier time": _earlier,
+    "continued drug": _dropping("plan.continued", only_goes_on),
+    "earlier time": _dropping("time.before", says_nothing_of_now),
     "diagnosis": _diagnosis,
     "same number": _same_number,
     "measured value": _measured,

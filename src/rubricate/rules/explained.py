@@ -52,12 +52,22 @@ def explain_contradiction(
     place = find_place(reading, spans)
     if place is None:
         return None
+    own = [place.reading.tokens[i] for i in place.inside]
     # Words that open with a denial are denied, whoever is spoken of around them.
-    first = place.reading.tokens[place.inside[0]].form in _NEGATIVE
-    rules = (DENIED, *RULES) if first else RULES
+    rules = (DENIED, *RULES) if own[0].form in _NEGATIVE else RULES
     broken = [found[1] for one in asked.alternatives if (found := broken_rule(one, place, rules))]
-    differing = (said for one in asked.alternatives if (said := _first_difference(one, place)))
-    return broken[0] if broken else next(differing, None) or _quotation(place)
+    if broken:
+        return broken[0]
+    in_order = next((token.form for token in own if token.form in _IN_ORDER), None)
+    for one in asked.alternatives:
+        if other := _another_value(one, place) or _said_differently(one, place):
+            return other
+        if in_order is not None:
+            return Reason("polarity.normal", in_order)
+    # The words themselves if few and of one sentence.
+    said = place.reading.text[own[0].start : own[-1].end]
+    few = len(own) <= _SHORT and not any(mark in said for mark in ("\n", ". "))
+    return Reason("words.quoted", said) if few else Reason("words.otherwise")
 
 
 def gives_asked_number(
@@ -78,23 +88,17 @@ def gives_asked_number(
     """
     place = find_place(reading, spans)
     # What is counted, and whether a weight rose or fell, the words would have to say as well.
-    counted = any(one.kind in ("number", "weight") for one in asked.quantities)
-    return (
-        place is not None
-        and not counted
-        and any(_gives_number(one, place) for one in asked.alternatives)
-    )
-
-
-def _gives_number(asked: Alternative, place: Place) -> bool:
-    inside = place.forms(place.inside)
-    if not asked.quantities or asked.negated or asked.numerals & numerals_of(inside):
+    if place is None or any(one.kind in ("number", "weight") for one in asked.quantities):
         return False
-    within = _quantities_within(place)
-    if not all(any(_amounts_to(one, said) for said in within) for one in asked.quantities):
-        return False
-    return broken_rule(asked, place, _BESIDE_NUMBERS) is None and not any(
-        look(asked, place) for look in (_said_otherwise, _another_polarity, _another_person)
+    written, within = numerals_of(place.forms(place.inside)), _quantities_within(place)
+    return any(
+        one.quantities
+        and not one.negated
+        and not one.numerals & written
+        and all(any(_amounts_to(q, said) for said in within) for q in one.quantities)
+        and broken_rule(one, place, _BESIDE_NUMBERS) is None
+        and _said_differently(one, place) is None
+        for one in asked.alternatives
     )
 
 
@@ -119,21 +123,6 @@ def _quantities_within(place: Place) -> list[Quantity]:
     return [one for one in place.reading.quantities if own[0].start <= one.span.start < own[-1].end]
 
 
-def _first_difference(asked: Alternative, place: Place) -> Reason | None:
-    """Return the first difference of the words from what is asked for; or None."""
-    looks = (_another_value, _said_otherwise, _another_polarity, _another_person, _in_order)
-    return next((said for look in looks if (said := look(asked, place))), None)
-
-
-def _quotation(place: Place) -> Reason:
-    """Return the words themselves if few and of one sentence."""
-    tokens = [place.reading.tokens[i] for i in place.inside]
-    words = place.reading.text[tokens[0].start : tokens[-1].end]
-    one = not any(mark in words for mark in ("\n", ". "))
-    few = len(tokens) <= _SHORT and one
-    return Reason("words.quoted", words) if few else Reason("words.otherwise")
-
-
 def _another_value(asked: Alternative, place: Place) -> Reason | None:
     reading = place.reading
     own = [reading.tokens[i] for i in place.inside]
@@ -155,45 +144,29 @@ def _another_value(asked: Alternative, place: Place) -> Reason | None:
     return None
 
 
-def _said_otherwise(asked: Alternative, place: Place) -> Reason | None:
-    inside = place.forms(place.inside)
+def _said_differently(asked: Alternative, place: Place) -> Reason | None:
+    """Return the value, polarity or person within the words that the feature does not have."""
+    reading, inside = place.reading, place.forms(place.inside)
     for matter, values in asked.matters:
         table = opposites.MATTERS[matter]
-        said = next((form for form in inside if form in table), None)
-        if said is not None and table[said] not in values:
-            return Reason("value.opposite", table[said])
-    return None
-
-
-def _another_polarity(asked: Alternative, place: Place) -> Reason | None:
-    reading = place.reading
+        value = next((table[form] for form in inside if form in table), None)
+        if value is not None and value not in values:
+            return Reason("value.opposite", value)
     cued = any(reading.cue[i] >= 0 or reading.scope[i] >= 0 for i in place.inside)
     if asked.negated or not _LACK.isdisjoint(asked.forms):
-        return None if cued else Reason("polarity.affirmed")
-    inside = set(place.forms(place.inside))
-    if cue := _cue_within(place):
-        return cue
-    return Reason("polarity.denied") if cued or inside & _NEGATIVE else None
-
-
-def _another_person(asked: Alternative, place: Place) -> Reason | None:
-    said = persons_in(place.reading.tokens, place.inside) if asked.persons else None
-    if not said or opposites.persons_fit(asked.persons, said):
-        return None
-    return Reason("person.other", min(said))
-
-
-def _in_order(_asked: Alternative, place: Place) -> Reason | None:
-    said = next((form for form in place.forms(place.inside) if form in _IN_ORDER), None)
-    return Reason("polarity.normal", said) if said else None
-
-
-def _cue_within(place: Place) -> Reason | None:
-    """Return the reason if the words themselves say that something is past or only advised."""
-    tokens, reasons = place.reading.tokens, time.REASONS | modality.REASONS
-    for table in (time.NO_MORE, time.GONE, modality.NOT_MEANT, modality.NOT_DONE):
-        for i in place.inside:
-            hit = table.at(tokens, i) if tokens[i].form in table else None
-            if hit is not None and tokens[i].form not in ("never", "not"):  # that is a denial
-                return reasons[hit[0]]
+        if not cued:
+            return Reason("polarity.affirmed")
+    else:
+        # The words themselves may say that something is past or only advised.
+        tokens, reasons = reading.tokens, time.REASONS | modality.REASONS
+        for cues in (time.NO_MORE, time.GONE, modality.NOT_MEANT, modality.NOT_DONE):
+            for i in place.inside:
+                hit = cues.at(tokens, i) if tokens[i].form in cues else None
+                if hit is not None and tokens[i].form not in ("never", "not"):  # that is a denial
+                    return reasons[hit[0]]
+        if cued or not _NEGATIVE.isdisjoint(inside):
+            return Reason("polarity.denied")
+    said = persons_in(reading.tokens, place.inside) if asked.persons else None
+    if said and not opposites.persons_fit(asked.persons, said):
+        return Reason("person.other", min(said))
     return None

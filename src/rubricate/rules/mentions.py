@@ -177,7 +177,10 @@ def _places(
         start, end = tokens[first].start, tokens[inside[-1]].end
         if shorthand and not reading.text[start:end].isupper():
             continue
-        if not _is_joined(reading.text, start, end):
+        # A hyphen makes the words a part of a longer one: "anti-anxiety", "pain-free".
+        before, after = reading.text[max(0, start - 2) : start], reading.text[end : end + 2]
+        joined = before[1:] == "-" and before[:1].isalnum()
+        if not joined and not (after[:1] == "-" and after[1:].isalnum()):
             yield inside
 
 
@@ -201,14 +204,6 @@ def _follow(sought: Sequence[str], tokens: Sequence[Token], first: int) -> range
         if place >= len(tokens) or stem(tokens[place].form) != one:
             return None
     return range(first, place + 1)
-
-
-def _is_joined(text: str, start: int, end: int) -> bool:
-    """Tell whether a hyphen makes words a part of a longer one: "anti-anxiety", "pain-free"."""
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    return (before[1:] == "-" and before[:1].isalnum()) or (
-        after[:1] == "-" and after[1:].isalnum()
-    )
 
 
 _TakenBack = tuple[Reason | None, bool, str]

@@ -22,6 +22,7 @@ from rubricate.spans import any_overlap
 
 _DOUBT = pattern("planned.doubt")
 _GOES_ON = pattern("planned.goes_on")
+_RETURN = pattern("planned.return")
 
 
 def find_planned(asked: Requirement, reading: NoteReading) -> list[tuple[int, int]]:
@@ -33,23 +34,9 @@ def find_planned(asked: Requirement, reading: NoteReading) -> list[tuple[int, in
     >>> asked = read_requirement("Safety-net advice given")
     >>> [text[slice(*x)] for x in find_planned(asked, read_note(text))]
     ['ED if foot cold or numb']
-    """
-    if not asked.wants_return_advice:
-        return _find_started(asked, reading)
-    advice = _RETURN.search(reading.text)
-    return [advice.span()] if advice else []
-
-
-_RETURN = pattern("planned.return")
-
-
-def _find_started(asked: Requirement, reading: NoteReading) -> list[tuple[int, int]]:
-    """Return the place at which the plan begins the drug that a feature wants; none if in doubt.
 
     A drug that the note names before its plan may be one that only goes on.
 
-    >>> from rubricate.reading.note import read_note
-    >>> from rubricate.requirement.requirement import read_requirement
     >>> reading = read_note("Takes atenolol. PLAN: heparin gtt, metoprolol, hold lisinopril")
     >>> find_planned(read_requirement("Starts anticoagulant"), reading)
     [(22, 29)]
@@ -58,6 +45,9 @@ def _find_started(asked: Requirement, reading: NoteReading) -> list[tuple[int, i
     >>> find_planned(read_requirement("Starts beta blocker"), reading)
     []
     """
+    if asked.wants_return_advice:
+        advice = _RETURN.search(reading.text)
+        return [advice.span()] if advice else []
     for one in asked.started_drugs:
         places = list(_named(one, reading))
         if places and all(_is_begun(reading, *place) for place in places):

@@ -186,15 +186,14 @@ _DONE = phrases("polarity.done")
 _TESTS = words("polarity.tests")
 
 
-def _is_done(asked: Alternative) -> bool:
-    """Tell whether a feature asks for a test or operation, which may be normal."""
-    named = len(asked.stems) <= 2 and bool(asked.forms & _TESTS)
-    return named or any(form.endswith(_DONE) for form in asked.forms)
-
-
 def normal(asked: Alternative, place: Place) -> Reason | None:
     """Return "normal" where what a feature says is amiss is said to be in order."""
-    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms) or _is_done(asked):
+    if asked.negated or not _MAY_BE_FINE.isdisjoint(asked.forms):
+        return None
+    # A test or an operation may be normal.
+    if len(asked.stems) <= 2 and asked.forms & _TESTS:
+        return None
+    if any(form.endswith(_DONE) for form in asked.forms):
         return None
     tokens = place.reading.tokens
     first, last = place.inside[0], place.inside[-1]

@@ -7,15 +7,20 @@ from collections.abc import Callable, Collection, Sequence
 from rubricate.reading.note import NoteReading, Place, find_place, read_note
 from rubricate.requirement.alternative import Alternative
 from rubricate.requirement.requirement import Requirement, read_requirement
-from rubricate.rules.drug import another_drug, not_taken
-from rubricate.rules.modality import not_meant, not_settled
+from rubricate.rules.modality import not_meant
 from rubricate.rules.person import another_person, not_kin
 from rubricate.rules.polarity import denied, normal
 from rubricate.rules.precedence import weighed_questions
 from rubricate.rules.reasons import Reason, in_words, is_on
-from rubricate.rules.side import another_side, another_site
 from rubricate.rules.time import not_now
-from rubricate.rules.value import another_number, another_type, opposite
+from rubricate.rules.value import (
+    another_drug,
+    another_number,
+    another_side,
+    another_site,
+    another_type,
+    opposite,
+)
 
 
 def why_contradicted(
@@ -79,19 +84,13 @@ def broken_rule(
     return None
 
 
-def _not_meant(asked: Alternative, place: Place) -> Reason | None:
-    if asked.negated or asked.about_advice:
-        return None
-    return not_settled(asked, place) or not_taken(asked, place) or not_meant(asked, place)
-
-
 #: The rule about what is denied, or is there where a feature denies it.
 DENIED = "denied or there"
 _CHECKS: dict[str, Callable[[Alternative, Place], Reason | None]] = {
     "another person": another_person,
     DENIED: denied,
     "normal": normal,
-    "not meant": _not_meant,
+    "not meant": not_meant,
     "another number": another_number,
     "another side": another_side,
     "another site": another_site,

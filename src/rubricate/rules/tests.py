@@ -93,19 +93,17 @@ def find_ordered(asked: Requirement, reading: NoteReading) -> list[tuple[int, in
     """
     in_plan = not asked.tests.ordered
     for tests in asked.tests.together:
-        places = [_first_ordered(one, reading, in_plan=in_plan) for one in tests]
-        if all(places):
-            return [(place.start, place.end) for place in places if place]
+        places: list[tuple[int, int]] = []
+        for wanted in tests:
+            for one in reading.tests:
+                # "CT" alone may be of another region.
+                sure = one.plain and bool(one.regions or not wanted.regions)
+                if sure and states(wanted, one) and _is_ordered(one, reading, in_plan=in_plan):
+                    places.append((one.start, one.end))
+                    break
+        if len(places) == len(tests):
+            return places
     return []
-
-
-def _first_ordered(asked: NamedTest, reading: NoteReading, *, in_plan: bool) -> NamedTest | None:
-    for one in reading.tests:
-        # "CT" alone may be of another region.
-        sure = one.plain and bool(one.regions or not asked.regions) and states(asked, one)
-        if sure and _is_ordered(one, reading, in_plan=in_plan):
-            return one
-    return None
 
 
 def _is_ordered(test: NamedTest, reading: NoteReading, *, in_plan: bool) -> bool:
@@ -116,7 +114,10 @@ def _is_ordered(test: NamedTest, reading: NoteReading, *, in_plan: bool) -> bool
         return False
     clause = re.split("[;:]", before)[-1] + text[test.start : test.end]
     clause += _ITEM_END.split(behind, maxsplit=1)[0]
-    if _DOUBT.search(clause) or is_earlier(reading, test) or _is_denied(reading, test):
+    if _DOUBT.search(clause) or is_earlier(reading, test):
+        return False
+    place = find_place(reading, [(test.start, test.end)])
+    if place is None or any(reading.scope[i] >= 0 for i in place.inside):  # "no LP"
         return False
     if names_earlier_time(behind) or _RESULT.search(behind):  # "FBC, U&E normal"
         return False
@@ -132,11 +133,6 @@ def _is_ordered(test: NamedTest, reading: NoteReading, *, in_plan: bool) -> bool
 def _plan_starts(reading: NoteReading) -> tuple[int, ...]:
     """Return the statements of a note that begin as a line of the plan does."""
     return tuple(one for one in reading.statements if _PLAN.match(reading.text, one))
-
-
-def _is_denied(reading: NoteReading, test: NamedTest) -> bool:
-    place = find_place(reading, [(test.start, test.end)])
-    return place is None or any(reading.scope[i] >= 0 for i in place.inside)
 
 
 def says_nothing_of_test(

@@ -1,13 +1,21 @@
-"""Words of a note about what is no more, or what still is, where a feature asks otherwise."""
+"""Words of a note about what is no more, still is, or was before, where a feature asks otherwise.
+
+"Orders BNP" asks for a decision of this visit; "BNP 40 in Jan" tells of an earlier one: it does not
+contradict the feature, but states nothing of it either (`says_nothing_of_now`).
+"""
 
 from __future__ import annotations
 
-from rubricate.knowledge.tables import cues, phrases, words
+from collections.abc import Sequence
+
+from rubricate.knowledge.tables import cues, pattern, phrases, words
 from rubricate.reading.drugs import drugs_among, other_class
-from rubricate.reading.note import NEAR, Place
+from rubricate.reading.note import NEAR, NoteReading, Place
 from rubricate.reading.numbers import figure
+from rubricate.reading.times import tells_of_before
 from rubricate.reading.tokens import CueTable
 from rubricate.requirement.alternative import Alternative
+from rubricate.requirement.requirement import Requirement
 from rubricate.rules.reasons import Reason
 
 _DENYING = words("polarity.denying")
@@ -123,3 +131,44 @@ def _of_another_drug(asked: Alternative, place: Place, cue: int, end: int) -> bo
 
 _SOMEWHERE = words("modality.somewhere")
 _SINCE = words("modality.since")
+
+
+_DECIDED = pattern("beside.decided")
+_IF_AFTER = pattern("beside.if_after")
+_IF_WITHIN = pattern("beside.if_within")
+_IF_FIRST = pattern("beside.if_first")
+
+
+def says_nothing_of_now(
+    asked: Requirement, reading: NoteReading, spans: Sequence[tuple[int, int]]
+) -> bool:
+    """Tell whether words tell of an earlier time or of a condition, where a feature asks for now.
+
+    Every place of the words must stand in a sentence that names an earlier time and has no word
+    of a decision; or, of what is to be ordered, beside a condition.
+
+    >>> from rubricate.reading.note import read_note
+    >>> from rubricate.requirement.requirement import read_requirement
+    >>> text = "BNP 40 in Jan, echo 2 yrs ago. CXR 2019 clear, will repeat today. MRI if worse."
+    >>> note = read_note(text)
+    >>> says_nothing_of_now(read_requirement("BNP ordered"), note, [(0, 13)])
+    True
+    >>> says_nothing_of_now(read_requirement("BNP"), note, [(0, 13)])
+    False
+    >>> says_nothing_of_now(read_requirement("Orders chest X-ray"), note, [(31, 34)])
+    False
+    >>> says_nothing_of_now(read_requirement("Orders MRI"), note, [(66, 69)])
+    True
+    """
+    text = reading.text
+    if asked.wants_now:
+        said = [text[slice(*reading.statement(start, end))] for start, end in spans]
+        if all(tells_of_before(one) and not _DECIDED.search(one) for one in said):
+            return True
+    # Right before a condition, around one, or behind one: "MRI if worse".
+    return asked.wants_order and all(
+        _IF_AFTER.match(text, end)
+        or _IF_WITHIN.search(text, start, end)
+        or _IF_FIRST.match(text[reading.statement(start, end)[0] : start])
+        for start, end in spans
+    )

@@ -1,4 +1,4 @@
-"""Words of a note that give another number, count, type, course or other value."""
+"""Words of a note that give another number, count, type, course, side, place or drug."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rubricate.knowledge.tables import pattern, phrases, words
+from rubricate.knowledge.tables import groups, pattern, phrases, words
 from rubricate.reading import opposites
+from rubricate.reading.drugs import drugs_among, other_class
 from rubricate.reading.note import NEAR, REACH, Place
 from rubricate.reading.numbers import figure, time_unit
-from rubricate.reading.opposites import counts_in, numerals_of, types_in, values_named
+from rubricate.reading.opposites import counts_in, numerals_of, sides_in, types_in, values_named
 from rubricate.reading.quantities import Quantity, same_quantity
 from rubricate.reading.tokens import stem
 from rubricate.requirement.alternative import Alternative
@@ -158,16 +159,6 @@ def _excluding_word(asked: Alternative, place: Place) -> Reason | None:
     return None
 
 
-def _not_the_first(asked: Alternative, place: Place) -> Reason | None:
-    """Return the ordinal said where the feature asks for the first of its kind."""
-    if "first" not in asked.forms or asked.negated:
-        return None
-    near = place.forms(place.around(NEAR))
-    later = [form for form in near if _LATER.fullmatch(form)]
-    only_later = later and not {"first", "1st"} & set(near)
-    return Reason("value.first", later[0]) if only_later else None
-
-
 def _other_weight(asked: Alternative, place: Place) -> Reason | None:
     """Return "down" where a weight should have risen, and the like."""
     wanted = dict(asked.matters).get("weight", frozenset())
@@ -181,8 +172,13 @@ def _other_weight(asked: Alternative, place: Place) -> Reason | None:
 
 def opposite(asked: Alternative, place: Place) -> Reason | None:
     """Return the word said that excludes one of the feature's: better for worse."""
-    if other := another_type(asked, place) or _not_the_first(asked, place):
+    if other := another_type(asked, place):
         return other
+    if "first" in asked.forms and not asked.negated:
+        near = place.forms(place.around(NEAR))
+        later = [form for form in near if _LATER.fullmatch(form)]
+        if later and {"first", "1st"}.isdisjoint(near):
+            return Reason("value.first", later[0])
     if not asked.matters:
         return None
     if "weight" in asked.forms and (other := _other_weight(asked, place)):
@@ -201,8 +197,79 @@ def opposite(asked: Alternative, place: Place) -> Reason | None:
             low = max(place.first, place.inside[0] - 2)
             beside = place.forms(range(low, place.inside[0]))
             said = {table[form] for form in beside if form in table}
-        if len(said) == 1 and not denied and not asked.negated:
-            near = {table[form] for form in around if form in table}
-            if values.isdisjoint(near):
-                return Reason("value.opposite", min(said))
+        told = (table[form] for form in around if form in table)
+        if len(said) == 1 and not denied and not asked.negated and values.isdisjoint(told):
+            return Reason("value.opposite", min(said))
     return None
+
+
+_MIDDLE_PARTS = words("drugs.middle_parts")
+_MIDDLE = words("drugs.middle")
+
+
+def another_side(asked: Alternative, place: Place) -> Reason | None:
+    """Return the side said where the feature asks for another."""
+    if asked.forms & _MIDDLE and asked.forms & _MIDDLE_PARTS and not asked.negated:
+        return _not_midline(place)
+    if len(asked.sides) != 1:
+        return None
+    reading = place.reading
+    around = sides_in(reading.text, reading.tokens, range(place.first, place.end))
+    if asked.sides & around or (asked.sides == {"both"} and {"left", "right"} <= around):
+        return None
+    said = sides_in(reading.text, reading.tokens, place.around(NEAR))
+    if {"left", "right"} <= said:
+        return None if asked.sides == {"both"} else Reason("side.other", "both")
+    return Reason("side.other", min(said)) if said else None
+
+
+def _not_midline(place: Place) -> Reason | None:
+    """Return the side to which something is said to be that should be in the middle."""
+    reading = place.reading
+    said = sides_in(reading.text, reading.tokens, place.inside)
+    around = place.forms(range(place.first, place.end))
+    beside = len(said) == 1 and _MIDDLE.isdisjoint(around)
+    return Reason("side.midline", min(said)) if beside else None
+
+
+def another_site(asked: Alternative, place: Place) -> Reason | None:
+    """Return the place of the body said where the feature asks for another."""
+    inside = place.forms(place.inside)
+    around = place.forms(range(place.first, place.end))
+    if len(asked.heights) == 1:
+        said = values_named(opposites.HEIGHTS, inside)
+        if said and asked.heights.isdisjoint(values_named(opposites.HEIGHTS, around)):
+            return Reason("side.site", min(said))
+    if not asked.sites:
+        return None
+    said = opposites.sites_named(inside)
+    if not said or opposites.places_fit(asked.sites, opposites.sites_named(around)):
+        return None
+    return Reason("side.site", min(said))
+
+
+_NOT_TAKEN = words("drugs.not_taken")
+_SAME_DRUG = tuple(groups("drugs.same").values())
+_GENERIC = pattern("drugs.generic")
+_BRANDS = words("drugs.brands")
+
+
+def another_drug(asked: Alternative, place: Place) -> Reason | None:
+    """Return the class of the drugs said where the feature asks for another."""
+    if not asked.drugs or asked.negated or asked.forms & _NOT_TAKEN:
+        return None
+    named = [t for t in (place.reading.tokens[i] for i in place.inside) if t.kind != "mark"]
+    said = drugs_among(named)
+    if not said or any(name in asked.drug_names for name, _ in said):
+        return None
+    other = other_class(asked.drugs, said)
+    if other:
+        return Reason("drug.class", other)
+    # Of one class, but two drugs: brand names are left out, for they may be the one asked for.
+    names = [name for name, _ in said]
+    drugs = (*asked.drugs, *(drug for _, drug in said))
+    both = {*asked.drug_names, *names}
+    same = any(one & asked.drug_names and not one.isdisjoint(names) for one in _SAME_DRUG)
+    two = not same and all(_GENERIC.search(name) for name in both) and not _BRANDS & both
+    two = two and not any(drug.is_class for drug in drugs)
+    return Reason("drug.other", names[0]) if two else None
