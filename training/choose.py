@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from note_sets import CONTRA, Note, Sources, load_all, mixed_only, read_outside
 
-from rubricate.neural.encoder.annotations import whole_words
 from rubricate.neural.encoder.decoding import (
     Opinion,
     Thresholds,
     Votes,
     decode_pieces,
     lexicon_votes,
+    whole_words,
 )
 from rubricate.neural.encoder.model_folder import (
     SETTINGS_FILE,

@@ -22,8 +22,7 @@ from note_sets import ABSENT, STATED
 
 from rubricate import Annotator, Corpus, CorpusBuilder, read_corpus
 from rubricate.evaluation import Matching, evaluate
-from rubricate.neural.encoder.annotations import whole_words
-from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces
+from rubricate.neural.encoder.decoding import Opinion, Thresholds, decode_pieces, whole_words
 from rubricate.neural.encoder.pieces import PieceMaker
 from rubricate.stats.calibration import logit, sigmoid
 

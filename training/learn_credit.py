@@ -103,7 +103,7 @@ def finder_of(rubric: Rubric, shared: SharedModel, lexicon: Lexicon) -> CaseFind
 
 def found_in(finder: CaseFinder, texts: Sequence[str]) -> Iterator[list[list[tuple[Spans, Signs]]]]:
     """Yield what is found in each text, by the number of the feature."""
-    for read in finder.read(texts):
+    for read in finder.reader.read(texts):
         above, plain = finder.above_cuts(read, ()), finder.credit.plain(read)
         tokens = read.reading.tokens
         yield [

@@ -133,7 +133,7 @@ def collect(
     for name, prepared, judged, reading, stems in read_sets(sets, draft, parts):
         own = [
             j
-            for j, p in enumerate(prepared.profiles)
+            for j, p in enumerate(prepared.words.profiles)
             if not p.kind and prepared.ids[j] in judged.annotations
         ]
         if not own:
@@ -243,7 +243,9 @@ def presence_scale(
     broad = {"broad": sets["broad"]}
     for _, prepared, judged, reading, stems in read_sets(broad, model, parts):
         logits = prepared.logits(reading, stems).T
-        for number, profile, column in zip(prepared.ids, prepared.profiles, logits, strict=True):
+        for number, profile, column in zip(
+            prepared.ids, prepared.words.profiles, logits, strict=True
+        ):
             if not profile.kind:
                 highest.append(float(column.max()) - cut)
                 present.append(bool(judged.annotations.get(number)))

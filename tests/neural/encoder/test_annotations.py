@@ -5,8 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubricate.neural.encoder.annotations import contradicting_words, join_fragments, whole_words
-from rubricate.neural.encoder.decoding import Decoded
+from rubricate.neural.encoder.decoding import (
+    Decoded,
+    contradicting_words,
+    join_fragments,
+    whole_words,
+)
 from rubricate.neural.encoder.pieces import Pieces
 
 

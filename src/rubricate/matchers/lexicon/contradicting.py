@@ -82,7 +82,7 @@ class ContradictionFinder:
             each = (self._contradicted(asked, one, note, strong, named) for one in asked.wordings)
             if against := next(filter(None, each), None):
                 yield j, Against(against[0], None, (against[1],))
-            elif found := _find_opposite(asked, note):
+            elif found := self.find_opposite(j, note):
                 yield j, found
 
     def denied_elsewhere(
@@ -122,13 +122,30 @@ class ContradictionFinder:
             named[t] = named.get(t, frozenset()) | meant
         return named
 
-    def opposite_in(self, j: int, note: PlainNote, group: Sequence[TokenRun]) -> Against | None:
-        """Return words among those found that say that feature ``j`` is not there."""
-        asked = self._features[j]
-        if not asked.names.opposites:
-            return None
-        within = frozenset(t for run in group for t in range(run.first, run.end))
-        return _find_opposite(asked, note, within)
+    def find_opposite(
+        self, j: int, note: PlainNote, group: Sequence[TokenRun] | None = None
+    ) -> Against | None:
+        """Return words that say that feature ``j`` is not there without naming it: "afebrile".
+
+        All words of a ``group`` belong to them, where one is given.
+        """
+        asked, read, within = self._features[j], note.read, None
+        if group is not None and asked.names.opposites:
+            within = frozenset(t for run in group for t in range(run.first, run.end))
+        for phrase in asked.names.opposites:
+            for tokens in note.places.phrase(phrase, within):
+                if len(phrase) > 1 and any(note.scope[t] >= 0 for t in tokens):
+                    continue
+                if within is not None and not within.issuperset(tokens):
+                    continue
+                spans = _spans(tokens, read)
+                of_others = why_contradicted_in(
+                    read.note, asked.requirement, spans, _SAID_OF_OTHERS
+                )
+                if of_others is None:
+                    text = read.reading.text[spans[0][0] : spans[-1][1]]
+                    return Against(spans, None, (Reason("word.opposite", text),))
+        return None
 
     def _contradicted(
         self,
@@ -166,7 +183,7 @@ class ContradictionFinder:
                 tokens = _with_numbers(tokens, read)
             spans = _spans(tokens, read)
             meant = frozenset().union(*(named[t] for t in tokens if t in named))
-            why = why_contradicted_in(read.for_rules, asked.requirement, spans, meant=meant)
+            why = why_contradicted_in(read.note, asked.requirement, spans, meant=meant)
             if partly and not (why and why.is_denial):
                 continue
             if why is None or (why.is_denial and note.places.said_by_denial(asked.names, tokens)):
@@ -177,30 +194,6 @@ class ContradictionFinder:
 
 #: Words that say the contrary say nothing of the patient where one of these rules speaks.
 _SAID_OF_OTHERS = ("another person", "not meant", "not now")
-
-
-def _find_opposite(
-    asked: AskedMatter, note: PlainNote, within: frozenset[int] | None = None
-) -> Against | None:
-    """Return words that say that a feature is not there without naming it: "afebrile".
-
-    All of them are ``within`` some tokens where these are given.
-    """
-    read = note.read
-    for phrase in asked.names.opposites:
-        for tokens in note.places.phrase(phrase, within):
-            if len(phrase) > 1 and any(note.scope[t] >= 0 for t in tokens):
-                continue
-            if within is not None and not within.issuperset(tokens):
-                continue
-            spans = _spans(tokens, read)
-            if (
-                why_contradicted_in(read.for_rules, asked.requirement, spans, _SAID_OF_OTHERS)
-                is None
-            ):
-                text = read.reading.text[spans[0][0] : spans[-1][1]]
-                return Against(spans, None, (Reason("word.opposite", text),))
-    return None
 
 
 def _denied_alone(group: Sequence[int], read: ReadNote) -> bool:

@@ -169,7 +169,10 @@ class CreditWords:
         """
         reading, profile = note.read.reading, self._profiles[j]
         inside = sorted({t for run in group for t in range(run.first, run.end)})
-        first, end = _around(inside, note.clause)
+        # The words with those around them in their clauses.
+        low, high, clause = inside[0], inside[-1], note.clause
+        first = bisect_left(clause, clause[low], max(0, low - AROUND), low)
+        end = bisect_right(clause, clause[high], high, min(len(clause), high + 1 + AROUND))
         near = range(first, end)
         fit = self._best_fit(j, inside, near, note)
         wording = fit.wording
@@ -231,7 +234,7 @@ class CreditWords:
         tokens, names = note.read.reading.tokens, self._names[j]
         inside = [t for run in group for t in range(run.first, run.end)]
         spans = [(tokens[r.first].start, tokens[r.end - 1].end) for r in group]
-        place = find_place(note.read.for_rules, spans, note.places.meant(names, inside))
+        place = find_place(note.read.note, spans, note.places.meant(names, inside))
         rule = broken_rule(self._profiles[j].alternatives[wording], place) if place else None
         denied = rule is not None and rule[0] == DENIED
         return None if denied and note.places.said_by_denial(names, inside) else rule
@@ -299,15 +302,6 @@ def _may_be_denied(note: PlainNote, first: int, end: int) -> bool:
         max(note.scope[first:end]) >= 0
         or max(note.cue[first:end]) >= 0
         or not AS_A_DENIAL.isdisjoint(note.forms[first:end])
-    )
-
-
-def _around(inside: Sequence[int], clause: Sequence[int]) -> tuple[int, int]:
-    """Return the words and those around them in their clauses, as a half-open range."""
-    first, last = inside[0], inside[-1]
-    return (
-        bisect_left(clause, clause[first], max(0, first - AROUND), first),
-        bisect_right(clause, clause[last], last, min(len(clause), last + 1 + AROUND)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class CaseFinder:
         learned = model.cases.get(rubric.case)
         if learned is not None and len(learned.cuts) != len(rubric):
             learned = None
-        self._reader = CaseReader(model.shared.prepare(rubric, lexicon), rubric, learned, settings)
+        self.reader = CaseReader(model.shared.prepare(rubric, lexicon), rubric, learned, settings)
         self._decision = model.decision if learned else model.shared.decision
         self._features = [feature.id for feature in rubric]
         place = {feature.id: j for j, feature in enumerate(rubric)}
@@ -89,27 +89,24 @@ class CaseFinder:
         self._dropped = {
             (place[p.feature], " ".join(p.fragments)) for p in self._phrases if not p.kept
         }
-        prepared = self._reader.prepared
-        names = [read_names(profile, lexicon) for profile in prepared.profiles]
-        self._contradicting = ContradictionFinder(prepared.profiles, prepared.words, names)
-        self.credit = CreditWords(prepared.profiles, prepared.words, names)
-        self._reasons = Reasons(self._reader, self._phrases, self._feature_of) if reasons else None
+        prepared = self.reader.prepared
+        names = [read_names(profile, lexicon) for profile in prepared.words.profiles]
+        self._contradicting = ContradictionFinder(prepared.words.profiles, prepared.words, names)
+        self.credit = CreditWords(prepared.words.profiles, prepared.words, names)
+        self._reasons = Reasons(self.reader, self._phrases, self._feature_of) if reasons else None
 
     def propose(self, texts: Sequence[str], profile: str = "lexicon") -> Iterator[NoteProposals]:
         """Yield the proposals for each note, to be decided by a profile if none was learned."""
-        if self._reader.learned is not None:
+        if self.reader.learned is not None:
             profile = "learned"
         for first in range(0, len(texts), TOGETHER):
-            for read in self.read(texts[first : first + TOGETHER]):
+            for read in self.reader.read(texts[first : first + TOGETHER]):
                 yield NoteProposals(self._propose(read), profile)
 
-    def read(self, texts: Sequence[str]) -> list[ReadNote]:
-        """Read notes as they are read for finding."""
-        return self._reader.read(texts)
-
     def _propose(self, read: ReadNote) -> dict[str, Proposal]:
-        folded = fold_text(read.reading.text)
-        above = self.above_cuts(read, self._scanner.scan(folded))
+        # What is written by hand or marked in other notes is looked for in folded text.
+        folded = fold_text(read.reading.text) if self._phrases or self._reasons else ""
+        above = self.above_cuts(read, self._scanner.scan(folded) if self._phrases else ())
         found: dict[int, list[Candidate]] = {}
         contradictions: dict[int, Against] = {}
         weighed: dict[int, float] = {}
@@ -120,7 +117,7 @@ class CaseFinder:
                 own: list[Candidate] = []
                 if not own_runs:
                     against = self._other_identity(j, read)
-                elif self._reader.learned is not None or self._reader.prepared.profiles[j].kind:
+                elif self.reader.learned is not None or self.reader.prepared.words.profiles[j].kind:
                     own, against = self._annotations(j, own_runs, read, above, folded)
                 else:
                     own, against, weighed[j] = self._credited(j, own_runs, plain, above, folded)
@@ -132,21 +129,28 @@ class CaseFinder:
                 j for j in range(len(self._features)) if j not in found and j not in contradictions
             ]
             contradictions.update(self._contradicting.find(plain, missing))
-        presence = self._presence(above, found, contradictions, weighed)
-        return {
-            feature: Proposal(tuple(found.get(j, ())), presence[j], contradictions.get(j))
-            for j, feature in enumerate(self._features)
-        }
+        proposed: dict[str, Proposal] = {}
+        highest = above.max(axis=0, initial=-math.inf).tolist()
+        for j, feature in enumerate(self._features):
+            if j in weighed:
+                presence = default_credit().presence(weighed[j])
+            else:
+                # Where a rule removed the stretch, the highest logit is no evidence of presence.
+                sure = highest[j] if j in found else min(highest[j], 0.0)
+                presence = self._decision.presence(sure)
+            presence = min(presence, CONTRADICTED) if j in contradictions else presence
+            proposed[feature] = Proposal(tuple(found.get(j, ())), presence, contradictions.get(j))
+        return proposed
 
     def runs(self, above: F32, reading: NoteColumns) -> list[list[TokenRun]]:
         """Return the runs of each feature above its cut; from the rubric alone also below it."""
         none = np.zeros(above.shape[1], dtype=np.float32)
         runs = find_runs(above, none, reading)
-        for j, profile in enumerate(self._reader.prepared.profiles):
+        for j, profile in enumerate(self.reader.prepared.words.profiles):
             # The pronoun that gives the gender is cut off other evidence.
             if profile.kind and not runs[j]:
                 runs[j] = [TokenRun(t, t + 1) for t in np.flatnonzero(above[:, j] > 0).tolist()]
-        if self._reader.learned is None:
+        if self.reader.learned is None:
             for own, below in zip(runs, find_runs(above, none - JUST_BELOW, reading), strict=True):
                 clauses = {int(reading.clause[run.first]) for run in own}
                 own += [run for run in below if int(reading.clause[run.first]) not in clauses]
@@ -165,7 +169,7 @@ class CaseFinder:
 
         What is below the cut comes last, and only as long as nothing is ``credited``.
         """
-        profile, reading = self._reader.prepared.profiles[j], note.read.reading
+        profile, reading = self.reader.prepared.words.profiles[j], note.read.reading
         groups = [
             group
             for group in group_runs(runs, profile, reading)
@@ -186,14 +190,14 @@ class CaseFinder:
             )
             if why is not None and len(profile.alternatives) > 1:
                 spans = [_span_of(run, reading) for run in group]
-                why = why_contradicted_in(note.read.for_rules, profile, spans)
+                why = why_contradicted_in(note.read.note, profile, spans)
             yield group, signs, why
 
     def _credited(
         self, j: int, runs: list[TokenRun], note: PlainNote, above: F32, folded: str
     ) -> tuple[list[Candidate], Against | None, float]:
         """Return annotations of what earns credit, words that contradict, and the best logit."""
-        profile, read = self._reader.prepared.profiles[j], note.read
+        profile, read = self.reader.prepared.words.profiles[j], note.read
         found: dict[bool, list[Candidate]] = {True: [], False: []}
         against: Against | None = None
         best = -math.inf
@@ -205,11 +209,17 @@ class CaseFinder:
                 words = with_said(spans, why, read.reading.text)
                 against = against or Against(words, None, (why,))
                 continue
-            other = self._contradicting.opposite_in(j, note, group)
+            other = self._contradicting.find_opposite(j, note, group)
             if other is not None:
                 against = against or other
                 continue
-            logit = self._weigh(j, group, read, above, signs)
+            # A phrase given by hand always earns the credit.
+            cut = float(self.reader.cuts[j])
+            given = any(
+                (above[r.first : r.end, j] > read.logits[r.first : r.end, j] - cut + 0.5).any()
+                for r in (group if self._phrases else ())
+            )
+            logit = MOST_ADDED if given else default_credit()(signs)
             best = max(best, logit)
             if logit > 0:
                 reason = self._reason(j, group, read, folded)
@@ -246,20 +256,9 @@ class CaseFinder:
         trimmed = (trim_run(run, note.read.reading) for run in runs)
         return tuple(run for run in trimmed if run is not None)
 
-    def _weigh(
-        self, j: int, group: Sequence[TokenRun], read: ReadNote, above: F32, signs: Signs
-    ) -> float:
-        """Return the logit that words earn the credit; a phrase given by hand always does."""
-        cut = float(self._reader.cuts[j])
-        given = any(
-            (above[run.first : run.end, j] > read.logits[run.first : run.end, j] - cut + 0.5).any()
-            for run in (group if self._phrases else ())
-        )
-        return MOST_ADDED if given else default_credit()(signs)
-
     def above_cuts(self, read: ReadNote, hits: Sequence[Hit]) -> F32:
         """Return the logits above the cuts, with the bonus of phrases that were hit."""
-        above: F32 = read.logits - self._reader.cuts
+        above: F32 = read.logits - self.reader.cuts
         if not hits:
             return above
         added = np.zeros_like(read.logits)
@@ -279,7 +278,7 @@ class CaseFinder:
         self, j: int, runs: list[TokenRun], read: ReadNote, above: F32, folded: str
     ) -> tuple[list[Candidate], Against | None]:
         """Return the annotations of a feature, and the first words that contradict it."""
-        profile: Requirement = self._reader.prepared.profiles[j]
+        profile: Requirement = self.reader.prepared.words.profiles[j]
         reading = read.reading
         kept: list[TokenRun] = []
         against: Against | None = None
@@ -296,7 +295,7 @@ class CaseFinder:
                 continue
             mean = _mean_inside(above, j, group)
             if self._may_contradict(profile, mean):
-                why = why_contradicted_in(read.for_rules, profile, spans)
+                why = why_contradicted_in(read.note, profile, spans)
                 if why is not None:
                     words = with_said(spans, why, reading.text)
                     against = against or Against(words, None, (why,))
@@ -314,11 +313,11 @@ class CaseFinder:
 
     def _may_contradict(self, profile: Requirement, mean: float) -> bool:
         """Tell whether the rules against contradictions are asked about a stretch."""
-        return not profile.kind and (self._reader.learned is None or mean < INSISTS)
+        return not profile.kind and (self.reader.learned is None or mean < INSISTS)
 
     def _other_identity(self, j: int, read: ReadNote) -> Against | None:
         """Return the places where a note gives another age or gender than the feature asks for."""
-        profile, reading = self._reader.prepared.profiles[j], read.reading
+        profile, reading = self.reader.prepared.words.profiles[j], read.reading
         token = other_identity(profile, reading) if profile.kind else None
         if token is None:
             return None
@@ -331,46 +330,24 @@ class CaseFinder:
         self, j: int, spans: tuple[tuple[int, int], ...], read: ReadNote, rule: str
     ) -> Against:
         """Return the contradiction of a stretch that a rule struck out."""
-        profile = self._reader.prepared.profiles[j]
-        why = why_contradicted_in(read.for_rules, profile, spans)
+        profile = self.reader.prepared.words.profiles[j]
+        why = why_contradicted_in(read.note, profile, spans)
         words = with_said(spans, why, read.reading.text)
         return Against(words, None, (why or RULE_REASONS[rule],))
 
     def _struck_out(self, j: int, run: TokenRun, read: ReadNote, above: F32) -> str:
         """Return the rule that removes a run, or an empty text."""
-        profile = self._reader.prepared.profiles[j]
+        profile = self.reader.prepared.words.profiles[j]
         rule = breaks_a_rule(run, profile, read.reading, read.stems)
-        if rule in ("denied", "not denied", "of a relative") and self._reader.learned is not None:
+        if rule in ("denied", "not denied", "of a relative") and self.reader.learned is not None:
             return rule if float(above[run.first : run.end, j].mean()) < INSISTS else ""
-        if not rule and self._reader.learned is None and not profile.kind:
-            return "" if self._has_evidence(j, run, read) else "no evidence"
+        if not rule and self.reader.learned is None and not profile.kind:
+            # The run itself, not only what is near it, has a word or number asked for.
+            if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
+                return ""
+            words, stems = self.reader.prepared.words, read.stems[run.first : run.end]
+            return "" if any(words.is_evidence(one, j) for one in stems) else "no evidence"
         return rule
-
-    def _has_evidence(self, j: int, run: TokenRun, read: ReadNote) -> bool:
-        """Tell whether a run itself, not only what is near it, has a word or number asked for."""
-        profile = self._reader.prepared.profiles[j]
-        if is_cue(run, read.reading) or right_numbers(run, profile, read.reading):
-            return True
-        words, stems = self._reader.prepared.words, read.stems[run.first : run.end]
-        return any(words.is_evidence(one, j) for one in stems)
-
-    def _presence(
-        self,
-        above: F32,
-        found: Container[int],
-        contradictions: Container[int],
-        weighed: Mapping[int, float],
-    ) -> list[float]:
-        highest = above.max(axis=0, initial=-math.inf).tolist()
-        presence = []
-        for j, own in enumerate(highest):
-            if j in weighed:
-                probability = default_credit().presence(weighed[j])
-            else:
-                # Where a rule removed the stretch, the highest logit is no evidence of presence.
-                probability = self._decision.presence(own if j in found else min(own, 0.0))
-            presence.append(min(probability, CONTRADICTED) if j in contradictions else probability)
-        return presence
 
 
 def _span_of(run: TokenRun, reading: NoteColumns) -> tuple[int, int]:

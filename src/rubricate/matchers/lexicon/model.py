@@ -21,10 +21,9 @@ from rubricate.matchers.wording.case_model import (
     marked_tokens,
     number_words,
     place_columns,
-    stems_of,
 )
 from rubricate.matchers.wording.logistic import Decision, choose_thresholds
-from rubricate.matchers.wording.reading import NoteColumns, read_columns, split_reading
+from rubricate.matchers.wording.reading import NoteColumns, read_columns, split_reading, stems_of
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.reading.note import NoteReading, read_note
@@ -70,20 +69,17 @@ class LexiconModel:
 class ReadNote:
     """A note with the logits of its tokens for each feature, and where they come from.
 
+    ``note`` is what the rules read; ``reading`` has the same in columns, for arithmetic.
     ``meant`` are the stems with their meanings, where words of several have a likely one.
     """
 
+    note: NoteReading
     reading: NoteColumns
     stems: list[str]
     meant: list[str]
     rubric_logits: F32
     logits: F32
     placed: I32 | None
-
-    @property
-    def for_rules(self) -> NoteReading:
-        """The note as the rules on contradictions read it."""
-        return read_note(self.reading.text)
 
 
 class CaseReader:
@@ -125,8 +121,18 @@ class CaseReader:
         ends = np.cumsum([len(reading) for reading in readings])
         parts = [slice(int(end) - len(r), int(end)) for r, end in zip(readings, ends, strict=True)]
         return [
-            ReadNote(r, own, said, from_rubric[p], logits[p], None if placed is None else placed[p])
-            for r, own, said, p in zip(readings, stems, meant, parts, strict=True)
+            ReadNote(
+                read_note(text),
+                reading,
+                own,
+                said,
+                from_rubric[part],
+                logits[part],
+                None if placed is None else placed[part],
+            )
+            for text, reading, own, said, part in zip(
+                texts, readings, stems, meant, parts, strict=True
+            )
         ]
 
     def _place(self, reading: NoteColumns, stems: Sequence[str], columns: I64) -> I32:

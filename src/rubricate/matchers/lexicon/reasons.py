@@ -82,7 +82,7 @@ class Reasons:
 
     def _words(self, j: int, tokens: Sequence[int], read: ReadNote) -> Reason:
         learned = self._reader.learned
-        profile = self._reader.prepared.profiles[j]
+        profile = self._reader.prepared.words.profiles[j]
         from_rubric = self._reader.settings.trust * float(read.rubric_logits[tokens, j].mean())
         if learned is None or read.placed is None:
             return Reason("lexicon.rubric", self._rubric_words(j, tokens, read))
@@ -103,7 +103,7 @@ class Reasons:
 
     def _rubric_words(self, j: int, tokens: Sequence[int], read: ReadNote) -> str:
         """Return the rubric words that the tokens stand for."""
-        profile = self._reader.prepared.profiles[j]
+        profile = self._reader.prepared.words.profiles[j]
         words = self._reader.prepared.words
         if profile.kind:
             return f"{profile.kind} {profile.text!r}"
@@ -121,7 +121,7 @@ class Reasons:
         return ", ".join(dict.fromkeys(said)) or "words near the rubric's"
 
     def _rules(self, j: int, group: Sequence[TokenRun], read: ReadNote) -> list[Reason]:
-        profile = self._reader.prepared.profiles[j]
+        profile = self._reader.prepared.words.profiles[j]
         reading = read.reading
         tokens = [t for run in group for t in range(run.first, run.end)]
         rules: list[Reason] = []

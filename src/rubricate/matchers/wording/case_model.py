@@ -14,7 +14,7 @@ from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.matcher import JudgedNote
 from rubricate.matchers.wording.logistic import fit_many
 from rubricate.matchers.wording.reading import SECTION_NUMBER, NoteColumns
-from rubricate.reading.stems import Speller, root
+from rubricate.reading.stems import Speller
 
 #: What a column says about the token, in the order of the keys; the last, "near", may repeat.
 PLACES = (
@@ -213,14 +213,6 @@ def make_speller(
     targets = {form for form, n in seen.items() if n >= 2 or form in common}
     words = sorted({*targets, *rubric_words})
     return Speller(words, known=common), words
-
-
-def stems_of(reading: NoteColumns, speller: Speller) -> list[str]:
-    """Return the stems of a note's tokens, with corrected spelling."""
-    return [
-        root(speller.correct(token.form)) if token.kind == "word" else token.form
-        for token in reading.tokens
-    ]
 
 
 def marked_tokens(reading: NoteColumns, judged: JudgedNote, features: Sequence[str]) -> Bools:

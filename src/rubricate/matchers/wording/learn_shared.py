@@ -142,7 +142,7 @@ def _sample(
     prepared: PreparedRubric, one: _Read, rng: np.random.Generator
 ) -> tuple[npt.NDArray[Any], ...]:
     """Return columns, outcome and weight of the tokens of a note that are learned from."""
-    own = [j for j, p in enumerate(prepared.profiles) if not p.kind
+    own = [j for j, p in enumerate(prepared.words.profiles) if not p.kind
            and prepared.ids[j] in one.judged.annotations]  # fmt: skip
     ids = [prepared.ids[j] for j in own]
     evidence = all_columns(one.reading, one.stems, prepared.words)
@@ -163,7 +163,7 @@ def _decide(judged: Sequence[tuple[PreparedRubric, _Read]]) -> Decision:
     for prepared, one in judged:
         plain = [
             j
-            for j, p in enumerate(prepared.profiles)
+            for j, p in enumerate(prepared.words.profiles)
             if not p.kind and prepared.ids[j] in one.judged.annotations
         ]
         if not plain or not one.stems:

@@ -16,6 +16,7 @@ from rubricate.reading.negation import NegationScope
 from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.quantities import Quantity
 from rubricate.reading.sections import SECTION_NAMES
+from rubricate.reading.stems import Speller, root
 from rubricate.reading.tokens import Token
 from rubricate.requirement.alternative import RELATIVES
 
@@ -98,6 +99,14 @@ def _columns(whole: NoteReading) -> NoteColumns:
         quantities=whole.quantities,
         item=np.cumsum(begins).astype(np.int32),
     )
+
+
+def stems_of(reading: NoteColumns, speller: Speller) -> list[str]:
+    """Return the stems of a note's tokens, with corrected spelling."""
+    return [
+        root(speller.correct(token.form)) if token.kind == "word" else token.form
+        for token in reading.tokens
+    ]
 
 
 #: A note of more tokens is compared with its rubric in parts, so that memory stays small.

@@ -168,10 +168,6 @@ class _Places:
         """Return the values of the places, given those of all tokens for all features."""
         return values.reshape(-1)[self.places]
 
-    def beside(self, values: F32, by: int) -> F32:
-        """Return the values ``by`` tokens to the right, 0 where another clause is there."""
-        return shifted_values(values, by, self.reading.clause, self.token, self.feature)
-
     def highest_in_note(self, values: F32) -> F32:
         """Return the highest values of the features in the notes that the places are in."""
         first = np.array(self.reading.first)
@@ -223,7 +219,11 @@ def _best_alternative(score: F32, feature_of: I64, n_features: int) -> I64:
 def _surroundings(at: _Places, evidence: F32, coverage: F32, stop: Bools) -> None:
     """Take what stands beside the token, and how good a place it is for the feature."""
     e, cov = at.of(evidence), at.of(coverage)
-    shifted = {by: at.beside(evidence, by) for by in range(-5, 6) if by}
+    shifted = {
+        by: shifted_values(evidence, by, at.reading.clause, at.token, at.feature)
+        for by in range(-5, 6)
+        if by
+    }
     at.take("left 1", shifted[-1])
     at.take("right 1", shifted[1])
     at.take("left 2", shifted[-2])

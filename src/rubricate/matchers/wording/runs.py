@@ -85,27 +85,17 @@ def trim_run(run: TokenRun, reading: NoteColumns) -> TokenRun | None:
     """
     first, end = run
     tokens = reading.tokens
-    while first < end and (
-        (tokens[first].form in _NOT_FIRST and reading.cue[first] < 0) or _ends_item(first, reading)
-    ):
+    while first < end:
+        form = tokens[first].form
+        # A sign belongs to the words before it: the plus of "guarding +, rigidity -".
+        after = tokens[first + 1].form if first + 1 < len(tokens) else ""
+        of_before = form in ("+", "-") and after in (",", ";", "/", ".")
+        if not of_before and not (form in _NOT_FIRST and reading.cue[first] < 0):
+            break
         first += 1
     while end > first and tokens[end - 1].form in _NOT_LAST and reading.cue[end - 1] < 0:
         end -= 1
     return TokenRun(first, end) if first < end else None
-
-
-def _ends_item(t: int, reading: NoteColumns) -> bool:
-    """Tell whether a sign belongs to the words before it: the plus of "guarding +, rigidity -"."""
-    after = reading.tokens[t + 1].form if t + 1 < len(reading) else ""
-    return reading.tokens[t].form in ("+", "-") and after in (",", ";", "/", ".")
-
-
-def says_something(run: TokenRun, reading: NoteColumns) -> bool:
-    """Tell whether a run has a word that carries meaning."""
-    return any(
-        token.kind != "mark" and token.form not in STOP_WORDS
-        for token in reading.tokens[run.first : run.end]
-    )
 
 
 def is_cue(run: TokenRun, reading: NoteColumns) -> bool:
@@ -146,7 +136,9 @@ def breaks_a_rule(
         if any(token.form in RAISED for token in reading.tokens[inside]):
             return "not denied"
     about_family = any(one.family for one in profile.alternatives)
-    if named and not about_family and _of_relative(run, reading):
+    # Most notes name no relative near it, and finding the scopes takes time.
+    near = named and not about_family and any(reading.family[inside].tolist())
+    if near and scopes_at(read_note(reading.text), "family", reading.tokens[run.first].start):
         return "of a relative"
     return ""
 
@@ -222,14 +214,6 @@ def _named_beside(
     )
 
 
-def _of_relative(run: TokenRun, reading: NoteColumns) -> bool:
-    """Tell whether a run begins where the note speaks of what a relative has."""
-    # Most notes name no relative near it, and finding the scopes takes time.
-    if not any(reading.family[run.first : run.end].tolist()):
-        return False
-    return bool(scopes_at(read_note(reading.text), "family", reading.tokens[run.first].start))
-
-
 def right_numbers(run: TokenRun, profile: Requirement, reading: NoteColumns) -> list[int]:
     """Return the quantities in a run that agree with one the feature asks for."""
     asked = profile.quantities
@@ -260,13 +244,15 @@ def group_runs(
     """
     if profile.kind:
         return [(runs[0],)] if runs else []
-    alone = [is_cue(run, reading) for run in runs]
-    cues = _cues_by_number([run for run, cue in zip(runs, alone, strict=True) if cue], reading)
-    items = [
-        run
-        for run, cue in zip(runs, alone, strict=True)
-        if not cue and says_something(run, reading)
-    ]
+    # Cues by the number of their negation, and runs that have a word that carries meaning.
+    cues, items = dict[int, list[TokenRun]](), list[TokenRun]()
+    for run in runs:
+        own = slice(run.first, run.end)
+        if is_cue(run, reading):
+            for number in set(reading.cue[own].tolist()):
+                cues.setdefault(number, []).append(run)
+        elif any(t.kind != "mark" and t.form not in STOP_WORDS for t in reading.tokens[own]):
+            items.append(run)
     grouped: list[list[TokenRun]] = []
     single = len(profile.alternatives) == 1
     for run in items:
@@ -280,21 +266,9 @@ def group_runs(
             grouped[-1].append(run)
         else:
             grouped.append([run])
-    return [tuple(sorted({*_own_cues(group, cues, reading), *group})) for group in grouped]
-
-
-def _cues_by_number(cues: Sequence[TokenRun], reading: NoteColumns) -> dict[int, list[TokenRun]]:
-    found: dict[int, list[TokenRun]] = {}
-    for cue in cues:
-        for number in set(reading.cue[cue.first : cue.end].tolist()):
-            found.setdefault(number, []).append(cue)
+    found = []
+    for group in grouped:
+        scopes = {i for run in group for i in reading.scope[run.first : run.end].tolist()}
+        denying = (cue for number in scopes & cues.keys() for cue in cues[number])
+        found.append(tuple(sorted({*group, *denying})))
     return found
-
-
-def _own_cues(
-    group: Sequence[TokenRun], cues: dict[int, list[TokenRun]], reading: NoteColumns
-) -> list[TokenRun]:
-    if not cues:
-        return []
-    scopes = {i for run in group for i in reading.scope[run.first : run.end].tolist()} - {-1}
-    return [cue for number in scopes for cue in cues.get(number, ())]

@@ -29,7 +29,7 @@ from rubricate.matchers.wording.relation import COLUMNS, TokenEvidence, shifted_
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
 from rubricate.reading.stems import root
-from rubricate.requirement.requirement import Requirement, read_requirement
+from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Rubric
 
 #: A word in so many texts is common.
@@ -147,7 +147,7 @@ class SharedModel:
         synonyms = find_synonyms(profiles, lexicon)
         neighbours = load_neighbours()
         words = RubricWords(profiles, self.translation, self.rarity, synonyms, neighbours)
-        return PreparedRubric(tuple(one.id for one in rubric), profiles, words, self)
+        return PreparedRubric(tuple(one.id for one in rubric), words, self)
 
     def to_json(self) -> dict[str, object]:
         """Return the model as JSON values."""
@@ -197,7 +197,6 @@ class PreparedRubric:
     """A rubric prepared for comparing, with the shared model's weights."""
 
     ids: tuple[str, ...]
-    profiles: tuple[Requirement, ...]
     words: RubricWords
     shared: SharedModel
 
@@ -210,7 +209,7 @@ class PreparedRubric:
 
         In a very long note the best place is looked for in each part of it.
         """
-        found: list[F32] = [np.zeros((0, len(self.profiles)), dtype=np.float32)]
+        found: list[F32] = [np.zeros((0, len(self.words.profiles)), dtype=np.float32)]
         begin = 0
         for group in _groups_of_parts(readings):
             reading = group[0] if len(group) == 1 else join_readings(group)
@@ -218,13 +217,13 @@ class PreparedRubric:
             found.append(self._weigh(reading, stems[begin:end]))
             begin = end
         logits = np.concatenate(found)
-        for j, profile in enumerate(self.profiles):
+        for j, profile in enumerate(self.words.profiles):
             if profile.kind:
                 logits[:, j] = np.concatenate([identity_logits(profile, r) for r in readings])
         return logits
 
     def _weigh(self, reading: NoteColumns, stems: Sequence[str]) -> F32:
-        n, f = len(stems), len(self.profiles)
+        n, f = len(stems), len(self.words.profiles)
         logits = np.full(n * f, NOT_SAID, dtype=np.float32)
         if not n or not f:
             return logits.reshape(n, f)

@@ -100,7 +100,7 @@ class CascadeMatcher(Parametrised):
         self, corpus: Corpus, *, annotator: str | None = None, progress: Progress = silent
     ) -> Self:
         """Let the fast network learn from the annotated notes; with none nothing changes."""
-        self._check()
+        self.check(())
         first, _ = self._networks()
         first.fit(corpus, annotator=annotator, progress=progress)
         self.features_ = first.features_
@@ -120,7 +120,11 @@ class CascadeMatcher(Parametrised):
 
     def check(self, features: Iterable[Feature]) -> None:
         """Raise InputError where a parameter is none that it can have."""
-        self._check()
+        if not 0 <= self.low <= self.high <= 1:
+            raise InputError(f"low {self.low} and high {self.high}: need 0 <= low <= high <= 1")
+        if not 0 <= self.wrong < math.inf:
+            raise InputError(f"wrong is {self.wrong}: need a number of characters from 0 up")
+        self._networks()[0].check(features)
 
     def read(self, rubric: Rubric, notes: Sequence[Note]) -> Iterator[NoteFindings]:
         """Yield what the two networks find in each note."""
@@ -159,13 +163,6 @@ class CascadeMatcher(Parametrised):
         matcher.learned_from_ = header.learned_from
         matcher.n_notes_ = header.n_notes
         return matcher
-
-    def _check(self) -> None:
-        if not 0 <= self.low <= self.high <= 1:
-            raise InputError(f"low {self.low} and high {self.high}: need 0 <= low <= high <= 1")
-        if not 0 <= self.wrong < math.inf:
-            raise InputError(f"wrong is {self.wrong}: need a number of characters from 0 up")
-        self._networks()[0].check(())
 
     def _networks(self) -> tuple[EncoderMatcher, ...]:
         if not hasattr(self, "networks_"):

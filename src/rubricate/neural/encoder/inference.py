@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rubricate.arrays import F32, I64, Bools
+from rubricate.arrays import F32, Bools
 from rubricate.errors import Fault, InputError, MissingExtraError
-from rubricate.neural.encoder.packed import PACKED_FILE, initialisers, packed_files
+from rubricate.neural.encoder.packed import PACKED_FILE, initialisers
 from rubricate.neural.encoder.pieces import (
     Batch,
     Pass,
@@ -71,7 +71,7 @@ class OnnxEngine:
         if threads is not None:
             options.intra_op_num_threads = threads
             options.inter_op_num_threads = 1
-        packed = packed_files(path.parent)
+        packed = (path.parent / PACKED_FILE).is_file()
         # The session does not copy them: they live as long as it does.
         self._given = {
             name: onnxruntime.OrtValue.ortvalue_from_numpy(value)
@@ -114,22 +114,18 @@ class OnnxEngine:
         except Exception as error:  # its errors share no public root, and may quote numbers
             what = f"ONNX Runtime cannot run the network: {type(error).__name__}"
             raise InputError([Fault(what, self._path)]) from None
-        for name, value in zip(self._names, values, strict=True):
-            self._check(name, value, batch)
-        return dict(zip(self._names, values, strict=True))
-
-    def _check(self, name: str, value: Any, batch: Batch) -> None:
-        """Raise InputError where an output is not the numbers that are read from it."""
-        shape = np.shape(value)
         rows = (len(batch.note), batch.n_features)
-        if name == PIECES:
-            fits = len(shape) == 4 and shape[:2] == rows and shape[2] >= batch.note.shape[1]
-            fits = fits and shape[3] in (len(CHANNELS) - 1, len(CHANNELS))
-        else:
-            fits = shape == rows
-        if not fits or not np.isfinite(value).all():
-            what = f"the network's output {name!r} is not numbers of the form that is read from it"
-            raise InputError([Fault(what, self._path)])
+        for name, value in zip(self._names, values, strict=True):
+            shape = np.shape(value)
+            if name == PIECES:
+                fits = len(shape) == 4 and shape[:2] == rows and shape[2] >= batch.note.shape[1]
+                fits = fits and shape[3] in (len(CHANNELS) - 1, len(CHANNELS))
+            else:
+                fits = shape == rows
+            if not fits or not np.isfinite(value).all():
+                what = f"the network's output {name!r} is not of the numbers that are read from it"
+                raise InputError([Fault(what, self._path)])
+        return dict(zip(self._names, values, strict=True))
 
 
 class RowScores(NamedTuple):
@@ -228,7 +224,10 @@ def score_notes(
                 known = np.arange(size)[::-1]
             if task.first + size == len(notes[task.note]):
                 known = np.arange(size) if task.first else np.full(size, size)
-            _keep_deeper(said[task.note], depth[task.note], chance, (own, place, known))
+            kept, deepest = said[task.note], depth[task.note]
+            better = known >= deepest[own, place]
+            kept[own, place] = np.where(better[..., None], chance, kept[own, place])
+            deepest[own, place] = np.maximum(deepest[own, place], known)
             for name, logits in outputs.items():
                 whole = chances.setdefault(name, np.zeros((len(notes), len(features))))
                 seen = sigmoid(logits[n, : len(task.features)])
@@ -244,18 +243,21 @@ def score_notes(
     ]
 
 
-def _keep_deeper(said: F32, depth: I64, chance: F32, where: tuple[list[int], slice, I64]) -> None:
-    own, place, known = where
-    better = known >= depth[own, place]
-    said[own, place] = np.where(better[..., None], chance, said[own, place])
-    depth[own, place] = np.maximum(depth[own, place], known)
-
-
 def _tasks(
     notes: Sequence[Pieces], features: Sequence[Pieces], features_per_pass: int | None
 ) -> list[_Reading]:
+    # The features are divided as asked, and again while a group has too many pieces.
+    waiting = divide(len(features), features_per_pass)
+    groups = []
+    while waiting:
+        group = waiting.pop(0)
+        size = sum(len(features[k]) + 1 for k in group)
+        if size > RUBRIC_WINDOW and len(group) > 1:
+            middle = (group.start + group.stop) // 2
+            waiting[:0] = [range(group.start, middle), range(middle, group.stop)]
+        else:
+            groups.append(group)
     tasks = []
-    groups = _fitting(features, features_per_pass)
     for i, note in enumerate(notes):
         for first in window_starts(len(note)):
             ids = note.ids[first : first + WINDOW]
@@ -280,18 +282,3 @@ def window_starts(length: int) -> list[int]:
     count = -(-(length - OVERLAP) // (WINDOW - OVERLAP))
     last = length - WINDOW
     return [round(last * i / (count - 1)) for i in range(count)]
-
-
-def _fitting(features: Sequence[Pieces], features_per_pass: int | None) -> list[range]:
-    """Divide the features as asked, and again while a group has too many pieces."""
-    waiting = divide(len(features), features_per_pass)
-    groups = []
-    while waiting:
-        group = waiting.pop(0)
-        size = sum(len(features[k]) + 1 for k in group)
-        if size > RUBRIC_WINDOW and len(group) > 1:
-            middle = (group.start + group.stop) // 2
-            waiting[:0] = [range(group.start, middle), range(middle, group.stop)]
-        else:
-            groups.append(group)
-    return groups

@@ -35,20 +35,17 @@ from rubricate.matchers.predictions import (
     read_notes,
 )
 from rubricate.matchers.training_report import TrainingReport
-from rubricate.neural.encoder.annotations import (
-    contradicting_words,
-    join_fragments,
-    whole_words,
-)
 from rubricate.neural.encoder.decoding import (
     Again,
-    Decoded,
     HeardNote,
     Opinion,
     Votes,
+    contradicting_words,
     decode_characters,
     decode_pieces,
+    join_fragments,
     lexicon_votes,
+    whole_words,
 )
 from rubricate.neural.encoder.inference import RowScores
 from rubricate.neural.encoder.model_folder import (
@@ -287,6 +284,8 @@ class EncoderMatcher(Parametrised):
         self.members_ = tuple(members)
         self.settings_ = settings
         self._readers = [MemberReader(member) for member in members]
+        # Whether the lexicon's word counts beside the networks'.
+        self._hears = any(one.settings.vote or one.settings.word_vote for one in members)
 
     def _per_pass(self) -> int | None:
         asked = self.features_per_pass
@@ -304,7 +303,8 @@ class EncoderMatcher(Parametrised):
         """Yield what is said of each note, before anything is decided."""
         for first in range(0, len(notes), CHUNK):
             texts = [note.text for note in notes[first : first + CHUNK]]
-            said, votes = self._read(rubric, texts), self._votes(rubric, texts)
+            said = self._read(rubric, texts)
+            votes = lexicon_votes(rubric, texts) if self._hears else [None] * len(texts)
             for i, vote in enumerate(votes):
                 yield HeardNote([(p[i], rows[i]) for p, rows in said], vote)
 
@@ -318,16 +318,10 @@ class EncoderMatcher(Parametrised):
         read = self._read(Rubric(rubric.case, both), [text], [again.parts])
         said = [(p[0], rows[0][: len(features)]) for p, rows in read]
         # The lexicon weighs the features of a rubric against each other: it sees all of them.
-        (vote,) = self._votes(rubric, [text]) if votes is None or not self._hears else [votes]
-        return self.proposed(asked, text, HeardNote(said, vote and vote.of(features)), least)
-
-    @property
-    def _hears(self) -> bool:
-        """True if the lexicon's scores count beside the networks'."""
-        return any(one.settings.vote or one.settings.word_vote for one in self.members_)
-
-    def _votes(self, rubric: Rubric, texts: list[str]) -> Sequence[Votes | None]:
-        return lexicon_votes(rubric, texts) if self._hears else [None] * len(texts)
+        vote = None
+        if self._hears:
+            vote = (lexicon_votes(rubric, [text])[0] if votes is None else votes).of(features)
+        return self.proposed(asked, text, HeardNote(said, vote), least)
 
     def _read(
         self, rubric: Rubric, texts: list[str], parts: Sequence[Spans] | None = None
@@ -348,7 +342,21 @@ class EncoderMatcher(Parametrised):
         self, rubric: Rubric, text: str, heard: HeardNote, least: float = 0.0
     ) -> NoteProposals:
         """Return the proposals for a note by what is said of it, if as probable as ``least``."""
-        chances, decoded = self._decoded([feature.id for feature in rubric], text, heard)
+        if not len(rubric):
+            return NoteProposals({}, "network")
+        at = [self.settings_.of_feature(feature.id) for feature in rubric]
+        opinions, presence = zip(*self.opinions(heard), strict=True)
+        if len(opinions) == 1:
+            chances = self.settings_.calibration(presence[0]).tolist()
+            decoded = decode_pieces(opinions[0], presence[0].tolist(), at)
+        else:
+            weights = [member.weight for member in self.members_]
+            each = [
+                member.settings.calibration(own)
+                for member, own in zip(self.members_, presence, strict=True)
+            ]
+            chances = np.average(each, axis=0, weights=weights).tolist()
+            decoded = decode_characters(text, opinions, chances, at)
         decoded = [runs if p >= least else [] for p, runs in zip(chances, decoded, strict=True)]
         if self.whole_words:
             decoded = [whole_words(text, runs) for runs in decoded]
@@ -380,28 +388,6 @@ class EncoderMatcher(Parametrised):
         spans = contradicting_words(text, said[0][0], said[0][1][k].contradicting)
         why = explain_contradiction(read_requirement(feature.text), read_note(text), spans)
         return Against(spans, float(chance), () if why is None else (why,))
-
-    def _decoded(
-        self,
-        features: list[str],
-        text: str,
-        heard: HeardNote,
-    ) -> tuple[list[float], list[list[Decoded]]]:
-        """Return the probability that each feature is present, and the place where it is found."""
-        if not features:
-            return [], []
-        at = [self.settings_.of_feature(feature) for feature in features]
-        opinions, presence = zip(*self.opinions(heard), strict=True)
-        if len(opinions) == 1:
-            chances = self.settings_.calibration(presence[0])
-            return chances.tolist(), decode_pieces(opinions[0], presence[0].tolist(), at)
-        each = [
-            member.settings.calibration(own)
-            for member, own in zip(self.members_, presence, strict=True)
-        ]
-        weights = [member.weight for member in self.members_]
-        mean = np.average(each, axis=0, weights=weights).tolist()
-        return mean, decode_characters(text, opinions, mean, at)
 
 
 def average_models(

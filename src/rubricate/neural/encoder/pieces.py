@@ -184,6 +184,8 @@ class PieceMaker:
         numbers = {role: self._special(role, names or {}, own) for role in USUAL_NAMES}
         self.start_id, self.stop_id = numbers["start"], numbers["stop"]
         self.fill_id, self.mask_id = numbers["fill"], numbers["mask"]
+        #: The pieces around and after every text of a batch.
+        self.special = SpecialPieces(self.start_id, self.stop_id, self.fill_id)
         if (own.get("start"), own.get("stop")) != (self.start_id, self.stop_id):
             self._set_template()
         found = {tokenizer.token_to_id(space): space for space in SPACES}
@@ -231,11 +233,6 @@ class PieceMaker:
             pair=None,
             special_tokens=[(start, self.start_id), (stop, self.stop_id)],
         )
-
-    @property
-    def special(self) -> SpecialPieces:
-        """The pieces around and after every text of a batch."""
-        return SpecialPieces(self.start_id, self.stop_id, self.fill_id)
 
     @property
     def n_pieces(self) -> int:
