@@ -4,6 +4,7 @@ import sys
 from types import FrameType
 
 from rubricate import Feature, Rubric, odd_features
+from rubricate.rubric import find_insides
 
 
 def rubric_of(number: int) -> Rubric:
@@ -33,6 +34,33 @@ def calls_for(number: int) -> int:
 def test_twice_the_features_take_about_twice_the_calls() -> None:
     calls_for(10)  # what is imported and cached once
     assert calls_for(400) < 3 * calls_for(200)
+
+
+class CountedWord(str):
+    """A word that counts how often it is hashed or compared."""
+
+    __slots__ = ()
+    looks = 0
+
+    def __hash__(self) -> int:
+        CountedWord.looks += 1
+        return super().__hash__()
+
+    def __eq__(self, other: object) -> bool:
+        CountedWord.looks += 1
+        return super().__eq__(other)
+
+
+def looks_for(length: int) -> int:
+    """Return how often words are looked at, in a long text of one word and in a part of it."""
+    texts = [[CountedWord("pain") for _ in range(n)] for n in (length, length // 2, 3)]
+    CountedWord.looks = 0
+    assert find_insides(texts) == {0: {1, 2}, 1: {0, 2}, 2: {0, 1}}
+    return CountedWord.looks
+
+
+def test_texts_four_times_as_long_take_about_four_times_the_looks() -> None:
+    assert looks_for(4_000) < 5 * looks_for(1_000)
 
 
 def test_the_order_of_what_is_odd_is_that_of_the_features() -> None:

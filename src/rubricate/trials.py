@@ -30,7 +30,7 @@ from rubricate.matchers import (
     make_matcher,
     predict_in_parts,
 )
-from rubricate.matchers.model_files import DECIDING, HEADER_FILE, corpus_hash
+from rubricate.matchers.model_files import DECIDING, HEADER_FILE, LEARNING, corpus_hash
 from rubricate.progress import Progress, silent, watched
 from rubricate.splits import Split, case_splits, fold_splits, learning_splits
 from rubricate.stats import Resampling, defined
@@ -221,7 +221,7 @@ def _key(train: Corpus, test: Corpus, trial: Trial) -> str:
         trial.matcher,
         json.dumps(dict(trial.parameters), sort_keys=True, default=str),
         "" if trial.model is None else file_hash(trial.model / HEADER_FILE),
-        program_hash(*DECIDING),
+        program_hash(*DECIDING, *LEARNING),
     ):
         digest.update(part.encode() + b"\0")
     return f"{trial.matcher}-{digest.hexdigest()[:20]}"

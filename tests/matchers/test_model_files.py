@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from rubricate import load_corpus
 from rubricate.errors import InputError, RubricateError
-from rubricate.files import file_hash
+from rubricate.files import PACKAGE, file_hash
 from rubricate.matchers import fit_matcher, load_matcher
+from rubricate.matchers.model_files import DECIDING, LEARNING
 
 VALUE = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just([1]) | st.just({})
 
@@ -190,3 +191,9 @@ def seal(folder: Path, name: str) -> None:
     value = header(folder)
     value["files"][name] = file_hash(folder / name)
     (folder / "model.json").write_text(json.dumps(value), encoding="utf-8")
+
+
+def test_what_decides_is_there_and_is_no_training() -> None:
+    assert all((PACKAGE / part).exists() for part in (*DECIDING, *LEARNING))
+    training = PACKAGE / "neural" / "training"
+    assert not any((PACKAGE / part) in (training, *training.parents) for part in DECIDING)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -62,7 +62,7 @@ class SheetColumn(NamedTuple):
     yes_no: bool = False
 
 
-class Workbook:
+class Workbook(AbstractContextManager["Workbook"]):
     """A workbook under way, whose sheets are filled side by side.
 
     Texts are stored as texts, whatever they begin with: none becomes a formula. A table longer
@@ -79,9 +79,6 @@ class Workbook:
     def __init__(self, path: Path) -> None:
         self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
         self._sheets: list[OpenSheet] = []
-
-    def __enter__(self) -> Workbook:
-        return self
 
     def __exit__(self, *error: object) -> None:
         try:

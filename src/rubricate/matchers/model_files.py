@@ -28,8 +28,10 @@ _IN_FOLDERS = frozenset({".json", ".jsonl", ".npz", ".onnx", ".safetensors"})
 #: The parts of the program that decide what a model finds in a note.
 DECIDING = (
     "spans.py", "rubric.py", "rows.py", "corpus.py", "knowledge", "reading",
-    "requirement", "rules", "lexicon", "matchers", "neural",
+    "requirement", "rules", "lexicon", "matchers", "neural/encoder", "neural/sequence",
 )  # fmt: skip
+#: The parts that decide what a model learns; of a model that is there its own hash tells.
+LEARNING = ("neural/recipe.py", "neural/training")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from rubricate.reports.plots import (
     dot_plots,
     forest_plot,
 )
-from rubricate.reports.plots.data import UNDEFINED, limits, paged_groups, worst_rows
+from rubricate.reports.plots.canvas import limits
+from rubricate.reports.plots.data import UNDEFINED, paged_groups, worst_rows
 from rubricate.reports.plots.points import label_room
 
 Path = tuple[str, ...]

@@ -59,11 +59,6 @@ class CounterEvidence(NamedTuple):
     probability: float | None = None
     reason: str = ""
 
-    @staticmethod
-    def from_json(value: Sequence[Any]) -> CounterEvidence:
-        """Return the evidence that `Evidence.to_json` wrote."""
-        return CounterEvidence(tuple((int(s), int(e)) for s, e in value[0]), *value[1:])
-
 
 class Evidence(NamedTuple):
     """Evidence for one feature in one note."""
@@ -99,7 +94,10 @@ class Evidence(NamedTuple):
     def from_json(value: Sequence[Any]) -> Evidence:
         """Inverse of `to_json`."""
         spans = tuple(tuple((int(s), int(e)) for s, e in one) for one in value[0])
-        against = CounterEvidence.from_json(value[5]) if len(value) > 5 else None
+        against = None
+        if len(value) > 5:
+            words, *more = value[5]
+            against = CounterEvidence(tuple((int(s), int(e)) for s, e in words), *more)
         return Evidence(spans, value[1], value[2], tuple(value[3]), value[4], against)
 
 

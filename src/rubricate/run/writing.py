@@ -13,12 +13,12 @@ import re
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Generic, TypedDict, cast
+from typing import IO, Any, TypedDict, cast
 
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, write_whole
@@ -32,8 +32,8 @@ from rubricate.run.tables import (
     ITEM_COLUMNS,
     REVIEW_COLUMNS,
     SCORE_COLUMNS,
-    R,
     RunColumn,
+    Value,
     cell_text,
 )
 from rubricate.spans import parse_spans, spans_text
@@ -115,25 +115,7 @@ class RunTimes(TypedDict):
     log: dict[str, int | str]
 
 
-class _OpenTable(Generic[R]):
-    """One table under way, as a CSV file and as a sheet of the workbook."""
-
-    def __init__(
-        self, path: Path, sheet: OpenSheet, columns: Sequence[RunColumn[R]], to_close: ExitStack
-    ):
-        stream = to_close.enter_context(path.open("w", encoding="utf-8", newline=""))
-        self._rows = TableWriter(stream, [column.name for column in columns], guard=False)
-        self._sheet = sheet
-        self._get = [column.get for column in columns]
-
-    def add(self, row: R) -> None:
-        values = [get(row) for get in self._get]
-        cells = [cell_text(value) for value in values]
-        self._rows.add(cells)
-        self._sheet.add(values, cells)
-
-
-class RunTables:
+class RunTables(AbstractContextManager["RunTables"]):
     """The tables of a run under way; they replace older ones when all are complete."""
 
     def __init__(self, folder: Path) -> None:
@@ -142,36 +124,29 @@ class RunTables:
         scores, items, workbook = self._parts.values()
         self._open = ExitStack()
         book = self._open.enter_context(Workbook(workbook))
-        names = {
-            "scores": [column.name for column in SCORE_COLUMNS],
-            "items": [*(column.name for column in ITEM_COLUMNS), *REVIEW_COLUMNS],
-        }
-        score_sheet, item_sheet = (
-            book.sheet(
-                sheet,
-                [
-                    SheetColumn(
-                        name,
-                        EXPLAINED[sheet][name][0],
-                        name in REVIEW_COLUMNS,
-                        name == REVIEW_COLUMNS[0],
-                    )
-                    for name in own
-                ],
-            )
-            for sheet, own in names.items()
-        )
+        self._tables: list[tuple[Sequence[Callable[[Any], Value]], TableWriter, OpenSheet]] = []
+        columns: Sequence[RunColumn[Any]]
+        decision = REVIEW_COLUMNS[0]
+        for name, path, columns, to_fill in (
+            ("scores", scores, SCORE_COLUMNS, ()),
+            ("items", items, ITEM_COLUMNS, REVIEW_COLUMNS),
+        ):
+            own = [column.name for column in columns]
+            width = {column: said[0] for column, said in EXPLAINED[name].items()}
+            heads = [SheetColumn(one, width[one]) for one in own]
+            heads += [
+                SheetColumn(one, width[one], True, one == REVIEW_COLUMNS[0]) for one in to_fill
+            ]
+            stream = self._open.enter_context(path.open("w", encoding="utf-8", newline=""))
+            rows = TableWriter(stream, own, guard=False)
+            getters = [column.get for column in columns]
+            self._tables.append((getters, rows, book.sheet(name, heads)))
         # A sheet says what each column means, and how to hand decisions back.
         heads = [SheetColumn("sheet"), SheetColumn("column", 26), SheetColumn("what it says", 110)]
         self._explained = book.sheet("columns", heads)
-        for sheet, columns in EXPLAINED.items():
-            for column, (_, said) in columns.items():
-                self._explained.add([sheet, column, said], [sheet, column, said])
-        self._scores = _OpenTable(scores, score_sheet, SCORE_COLUMNS, self._open)
-        self._items = _OpenTable(items, item_sheet, ITEM_COLUMNS, self._open)
-
-    def __enter__(self) -> RunTables:
-        return self
+        for sheet, explained in EXPLAINED.items():
+            for one, (_, said) in explained.items():
+                self._explained.add([sheet, one, said], [sheet, one, said])
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
@@ -187,9 +162,13 @@ class RunTables:
     def add(self, result: NoteResult) -> None:
         """Write one note and its items."""
         self.counts.add(result)
-        self._scores.add(result)
-        for item in result.items:
-            self._items.add((result, item))
+        of_tables: tuple[list[Any], ...] = [result], [(result, item) for item in result.items]
+        for (getters, rows, sheet), own in zip(self._tables, of_tables, strict=True):
+            for row in own:
+                values = [get(row) for get in getters]
+                cells = [cell_text(value) for value in values]
+                rows.add(cells)
+                sheet.add(values, cells)
 
 
 def workbook_seal(path: Path) -> str:
@@ -396,7 +375,7 @@ def moment(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-class LogWriter:
+class LogWriter(AbstractContextManager["LogWriter"]):
     """A log under way: a copy of the earlier one, byte for byte, and what comes after it."""
 
     def __init__(self, before: Path, target: Path) -> None:
@@ -414,21 +393,13 @@ class LogWriter:
         self.before = self.state
         self._stream: IO[bytes] = (target / LOG).open("ab")
 
-    def __enter__(self) -> LogWriter:
-        return self
-
     def __exit__(self, *error: object) -> None:
         self._stream.close()
 
     @property
-    def seal(self) -> SealRecord:
-        """The seal of the log, as run.json has it."""
-        return self._seal.record()
-
-    @property
     def state(self) -> LogState:
         """The present state of the log."""
-        return {"entries": self.entries, "head": self.head, "seal": self.seal}
+        return {"entries": self.entries, "head": self.head, "seal": self._seal.record()}
 
     def add(self, kind: str, **values: object) -> None:
         """Add one line."""

@@ -242,7 +242,7 @@ def score_notes(
             outputs = {name: file_hash(path) for name, path in made.items()}
             log.add("tables", sha256={name: outputs[name] for name in (SCORES, ITEMS)})
         record = run_record(job, given, counts)
-        record["log"] = log.seal
+        record["log"] = log.state["seal"]
         record["outputs"] = outputs
         stops["writing"] = time.perf_counter()
         seconds = {
@@ -295,7 +295,7 @@ def _write_tables(
                 report.add(result, next(texts))
         # The last batch is compared with the survey, too.
         next(texts, None)
-        tables.add_seal(to[1].seal)
+        tables.add_seal(to[1].state["seal"])
     return tables.counts
 
 

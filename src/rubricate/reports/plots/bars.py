@@ -8,8 +8,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rubricate.reports.plots import ink
-from rubricate.reports.plots.canvas import Canvas, Key, Scale, axis_line, round_end
-from rubricate.reports.plots.data import Labels, Point, Series, check_lengths, limits
+from rubricate.reports.plots.canvas import (
+    Canvas,
+    Key,
+    Scale,
+    axis_line,
+    check_lengths,
+    limits,
+    round_end,
+)
+from rubricate.reports.plots.data import Labels, Series
 from rubricate.reports.plots.ink import (
     INK,
     MUTED,
@@ -53,29 +61,22 @@ def bar_plot(
         beside = y + (step - 10) / 2 + 4
         canvas.add(short_label(_LABEL, beside, category, _LABEL - 6, anchor="end"))
         for place, one in enumerate(series):
+            point = one.points[k]
+            if not point.is_defined:
+                continue
             name = f"{one.name}, {category}" if several else category
-            at = y + thick * place, thick - 2
-            canvas.add(_bar(place, one.points[k], name, scale, at, whole=whole or high > 10))
+            shown = f"{point.value:,.0f}" if whole or high > 10 else f"{point.value:.3f}"
+            words = tooltip(f"{name}: {point if point.has_interval else shown}")
+            top, height, end = y + thick * place, thick - 2, scale(point.value)
+            middle, edge = top + height / 2, end
+            canvas.add(ink.hatched(place, scale.start, top, end - scale.start, height, words))
+            if point.has_interval:
+                ends = scale(point.low), scale(point.high)
+                edge = max(end, ends[1])
+                canvas.add(ink.interval(middle, *ends, lying=True, stroke=INK, class_="human"))
+            canvas.add(label(edge + 5, middle + 4, shown, size=11, muted=True))
     canvas.add(axis_line(canvas.left, canvas.top, canvas.left, canvas.bottom))
     return canvas.finish()
-
-
-def _bar(
-    place: int, point: Point, name: str, scale: Scale, at: tuple[float, float], *, whole: bool
-) -> str:
-    """Draw a bar from 0 with its interval and its number, at (top, height)."""
-    if not point.is_defined:
-        return ""
-    (top, thick), end = at, scale(point.value)
-    middle, edge = top + thick / 2, end
-    shown = f"{point.value:,.0f}" if whole else f"{point.value:.3f}"
-    words = tooltip(f"{name}: {point if point.has_interval else shown}")
-    parts = [ink.hatched(place, scale.start, top, end - scale.start, thick, words)]
-    if point.has_interval:
-        low, high = scale(point.low), scale(point.high)
-        edge = max(end, high)
-        parts.append(ink.interval(middle, low, high, lying=True, stroke=INK, class_="human"))
-    return "".join(parts) + label(edge + 5, middle + 4, shown, size=11, muted=True)
 
 
 _BINS_WIDTH = 560.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rubricate.reports.plots import ink
-from rubricate.reports.plots.data import Guide, Labels, Point
+from rubricate.reports.plots.data import Guide, Labels, Point, Series
 from rubricate.reports.plots.ink import (
     INK,
     MUTED,
@@ -99,6 +99,25 @@ def share_scale(low: float, high: float, start: float, end: float) -> Scale:
         bottom = 0.0
     top = 1.0 if high <= 1 else math.ceil(high * 10 - 1e-9) / 10
     return Scale(min(bottom, 0.9), top, start, end)
+
+
+def limits(points: Iterable[Point]) -> tuple[float, float]:
+    """Return the least and greatest finite value among points and their limits; (0, 1) if none.
+
+    >>> limits([Point(0.5, 0.4, 0.6), Point(math.nan)])
+    (0.4, 0.6)
+    """
+    values = [v for p in points for v in (p.value, p.low, p.high) if math.isfinite(v)]
+    return (min(values), max(values)) if values else (0.0, 1.0)
+
+
+def check_lengths(categories: Sequence[str], series: Iterable[Series]) -> None:
+    """Raise ValueError for a series that does not have one point per category."""
+    for one in series:
+        if len(one.points) != len(categories):
+            raise ValueError(
+                f"series {one.name!r} has {len(one.points)} points for {len(categories)} categories"
+            )
 
 
 def tick_text(value: float, step: float) -> str:

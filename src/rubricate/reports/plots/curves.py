@@ -13,11 +13,12 @@ from rubricate.reports.plots.canvas import (
     Key,
     Scale,
     axis_line,
+    limits,
     point_mark,
     round_end,
     share_scale,
 )
-from rubricate.reports.plots.data import Guide, Labels, Line, Point, limits
+from rubricate.reports.plots.data import Guide, Labels, Line, Point
 from rubricate.reports.plots.ink import MUTED, element, label, line, number, tooltip
 
 _LEFT, _RIGHT = 68.0, 30.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -30,15 +29,6 @@ class Series:
 
     name: str
     points: tuple[Point, ...]
-
-
-def check_lengths(categories: Sequence[str], series: Iterable[Series]) -> None:
-    """Raise ValueError for a series that does not have one point per category."""
-    for one in series:
-        if len(one.points) != len(categories):
-            raise ValueError(
-                f"series {one.name!r} has {len(one.points)} points for {len(categories)} categories"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +117,3 @@ def paged_groups(groups: Iterable[ForestGroup], most: int = 36) -> list[list[For
             room -= len(rows[:taken]) + 1
             rows, label = rows[taken:], f"{group.label}, continued"
     return parts
-
-
-def limits(points: Iterable[Point]) -> tuple[float, float]:
-    """Return the least and greatest finite value among points and their limits; (0, 1) if none.
-
-    >>> limits([Point(0.5, 0.4, 0.6), UNDEFINED])
-    (0.4, 0.6)
-    """
-    values = [v for p in points for v in (p.value, p.low, p.high) if math.isfinite(v)]
-    return (min(values), max(values)) if values else (0.0, 1.0)

@@ -116,17 +116,15 @@ def text_width(text: str, size: float = 12) -> float:
     >>> text_width("mm") > text_width("ii")
     True
     """
-    return size * sum(_em(character) for character in text)
-
-
-def _em(character: str) -> float:
-    if character in _NARROW:
-        return 0.37
-    if character in _WIDE or unicodedata.east_asian_width(character) in "WF":
-        return 1.0
-    if unicodedata.combining(character):
-        return 0.0
-    return 0.71 if character.isupper() else 0.61
+    width = 0.0
+    for character in text:
+        if character in _NARROW:
+            width += 0.37
+        elif character in _WIDE or unicodedata.east_asian_width(character) in "WF":
+            width += 1.0
+        elif not unicodedata.combining(character):
+            width += 0.71 if character.isupper() else 0.61
+    return size * width
 
 
 def shorten(text: str, width: float, size: float = 12) -> str:

@@ -6,7 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricate.reports.plots.canvas import Canvas, Key, Scale, mark_key, point_mark, share_scale
+from rubricate.reports.plots.canvas import (
+    Canvas,
+    Key,
+    Scale,
+    check_lengths,
+    limits,
+    mark_key,
+    point_mark,
+    share_scale,
+)
 from rubricate.reports.plots.data import (
     ForestGroup,
     ForestRow,
@@ -14,8 +23,6 @@ from rubricate.reports.plots.data import (
     Labels,
     Point,
     Series,
-    check_lengths,
-    limits,
 )
 from rubricate.reports.plots.ink import (
     INK,
