@@ -24,8 +24,7 @@ import rubricate.lexicon
 from rubricate import load_corpus
 from rubricate.lexicon.store import embedded_lexicon
 from rubricate.progress import shown_progress, watched
-from rubricate.reading.stems import root
-from rubricate.reading.tokens import find_words
+from rubricate.reading.tokens import find_words, root
 from rubricate.requirement.alternative import STOP_WORDS
 
 TARGET = Path(rubricate.lexicon.__file__).parent / "neighbours.tsv"

@@ -50,8 +50,7 @@ from rubricate.matchers.wording.shared import (
     SharedModel,
 )
 from rubricate.matchers.wording.synonyms import Translation
-from rubricate.reading.stems import root
-from rubricate.reading.tokens import find_tokens
+from rubricate.reading.tokens import find_tokens, root
 
 TARGET = Path(rubricate.matchers.__file__).parent / "patterns" / "shared.json"
 #: How much a token of each set counts in the first and in the second layer, and how much less where

@@ -1,13 +1,14 @@
-"""Words of a note with their offsets, the forms they are compared in, and tables of phrases."""
+"""Words of a note with their offsets, the forms that they are compared in, and phrases."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rubricate.knowledge.tables import pattern, phrases
 from rubricate.spans import Span
 
 
@@ -192,8 +193,8 @@ class CueTable:
 
 #: What British spelling writes differently, only inside medical or common stems.
 _SPELLINGS = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
+    (re.compile(spelling), replacement)
+    for spelling, replacement in (
         (r"rrhoea", "rrhea"),
         (r"pnoea", "pnea"),
         (r"haem", "hem"),
@@ -223,7 +224,7 @@ _SPELLINGS = tuple(
     )
 )
 #: Most words have nothing of what is written differently: one look tells.
-_BRITISH = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _SPELLINGS))
+_BRITISH = re.compile("|".join(f"(?:{spelling.pattern})" for spelling, _ in _SPELLINGS))
 _KEPT_ISE = word_set(
     "exercise exercises exercised exercising bruise bruises bruised bruising raise raised raises"
     " raising otherwise advise advised advises advising rise rises rising noise praise disease"
@@ -261,8 +262,8 @@ def american(form: str) -> str:
     """
     if form in _KEPT_ISE or _BRITISH.search(form) is None:
         return form
-    for pattern, replacement in _SPELLINGS:
-        form = pattern.sub(replacement, form)
+    for spelling, replacement in _SPELLINGS:
+        form = spelling.sub(replacement, form)
     return form
 
 
@@ -305,3 +306,79 @@ def _strip_tense(form: str) -> str:
 
 def _strip_e(form: str) -> str:
     return form[:-1] if len(form) > 3 and form.endswith("e") else form
+
+
+_ENDINGS = phrases("stems.endings")
+_BY_LAST_LETTER = {
+    letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
+    for letter in {ending[-1] for ending in _ENDINGS}
+}
+_VOWEL = pattern("stems.vowel")
+_SHORTEST = 3
+#: So many corrections are remembered; then they are looked for again.
+MOST_CORRECTED = 65536
+
+
+@lru_cache(maxsize=65536)
+def root(form: str) -> str:
+    """Return the root that a word's forms and the words made from it have in common.
+
+    Coarser than `stem`: "sweaty" becomes "sweat", "tightness" "tight".
+
+    >>> [root(w) for w in ("sweating", "sweaty", "sweats", "tightness", "diarrhoea", "diarrhea")]
+    ['sweat', 'sweat', 'sweat', 'tight', 'diarrh', 'diarrh']
+    >>> root("58"), root("gas")
+    ('58', 'gas')
+    """
+    form = stem(form)
+    if len(form) <= _SHORTEST or not form.isalpha():
+        return form
+    for _ in range(2):
+        for ending in _BY_LAST_LETTER.get(form[-1], ()):
+            rest = form[: -len(ending)]
+            if form.endswith(ending) and len(rest) >= _SHORTEST and _VOWEL.search(rest):
+                form = rest
+                break
+        else:
+            break
+    if len(form) > _SHORTEST and form[-1] == form[-2] and form[-1] not in "aeiou":
+        form = form[:-1]
+    return form
+
+
+class Speller:
+    """Corrects unknown words: the nearest known word within one or two edits.
+
+    A word that is known, or too short, stays as it is. Swapped letters count as one edit.
+
+    >>> speller = Speller(["diarrhea", "fever", "breath"])
+    >>> [speller.correct(w) for w in ("diarhea", "fevr", "breth", "fox")]
+    ['diarrhea', 'fever', 'breath', 'fox']
+    """
+
+    def __init__(self, words: Iterable[str], *, known: Container[str] = ()) -> None:
+        self._words = list({word for word in words if len(word) > _SHORTEST and word.isalpha()})
+        self._known = known
+        self._corrected: dict[str, str] = {}
+
+    def correct(self, form: str) -> str:
+        """Return the known word that was meant, or the word itself."""
+        if len(form) <= _SHORTEST or form in self._known or not form.isalpha():
+            return form
+        found = self._corrected.get(form)
+        if found is None:
+            if len(self._corrected) >= MOST_CORRECTED:
+                self._corrected.clear()
+            found = self._corrected[form] = self._nearest(form)
+        return found
+
+    def _nearest(self, form: str) -> str:
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.process import extract
+
+        most = 1 if len(form) < 8 else 2
+        near = extract(form, self._words, scorer=OSA.distance, score_cutoff=most, limit=None)
+        # Of several as near the first by the alphabet.
+        best = min(((distance, word) for word, distance, _ in near), default=(0, form))[1]
+        # A wrong first letter is rare in misspelt words and common between different words.
+        return best if best[0] == form[0] else form

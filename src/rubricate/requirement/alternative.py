@@ -25,8 +25,7 @@ from rubricate.reading.opposites import (
     values_named,
 )
 from rubricate.reading.quantities import Quantity, find_quantities
-from rubricate.reading.stems import root
-from rubricate.reading.tokens import Token, find_tokens, stem
+from rubricate.reading.tokens import Token, find_tokens, root, stem
 
 STOP_WORDS = words("profile.stop_words")
 NEGATING = words("profile.negating")

@@ -139,11 +139,7 @@ def another_type(asked: Alternative, place: Place) -> Reason | None:
     said = {one for one in named if one.split()[0] in kinds}
     if said and said.isdisjoint(asked.types):
         return Reason("value.type", min(said))
-    return _excluding_word(asked, place)
-
-
-def _excluding_word(asked: Alternative, place: Place) -> Reason | None:
-    """Return the kind said where the feature asks for one that it excludes: severe for mild."""
+    # Kinds that exclude each other: severe for mild.
     if asked.negated or not _NO_KIND.isdisjoint(asked.forms):
         return None
     for matter, values in asked.matters:

@@ -126,7 +126,6 @@ class RunTables(AbstractContextManager["RunTables"]):
         book = self._open.enter_context(Workbook(workbook))
         self._tables: list[tuple[Sequence[Callable[[Any], Value]], TableWriter, OpenSheet]] = []
         columns: Sequence[RunColumn[Any]]
-        decision = REVIEW_COLUMNS[0]
         for name, path, columns, to_fill in (
             ("scores", scores, SCORE_COLUMNS, ()),
             ("items", items, ITEM_COLUMNS, REVIEW_COLUMNS),

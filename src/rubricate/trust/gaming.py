@@ -14,8 +14,7 @@ from rubricate.corpus import Note
 from rubricate.knowledge.tables import words
 from rubricate.lexicon.store import load_default_lexicon
 from rubricate.progress import Progress, silent, watched
-from rubricate.reading.stems import root
-from rubricate.reading.tokens import Token, find_words, stem
+from rubricate.reading.tokens import Token, find_words, root, stem
 from rubricate.requirement.alternative import STOP_WORDS
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Rubric

@@ -25,7 +25,7 @@ from rubricate.matchers.wording.logistic import (
 from rubricate.matchers.wording.reading import read_columns
 from rubricate.matchers.wording.shared import SharedModel, default_shared
 from rubricate.matchers.wording.synonyms import learn_translation
-from rubricate.reading.stems import Speller, root
+from rubricate.reading.tokens import Speller, root
 
 
 @given(st.text(max_size=12))

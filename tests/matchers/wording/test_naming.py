@@ -7,7 +7,7 @@ import pytest
 from rubricate.lexicon.groups import Group, Lexicon, Phrase
 from rubricate.matchers.wording.naming import FeatureNames, StemPlaces, read_names
 from rubricate.matchers.wording.reading import read_columns
-from rubricate.reading.stems import root
+from rubricate.reading.tokens import root
 from rubricate.requirement.requirement import read_requirement
 
 

@@ -10,7 +10,7 @@ from rubricate.matchers.wording import rubric_words
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.shared import default_shared
 from rubricate.matchers.wording.synonyms import parts_of
-from rubricate.reading.stems import root
+from rubricate.reading.tokens import root
 
 
 def words_of(feature: str) -> RubricWords:

@@ -12,7 +12,7 @@ from rubricate.matchers.wording.runs import (
     trim_run,
     whole_numbers,
 )
-from rubricate.reading.stems import root
+from rubricate.reading.tokens import root
 from rubricate.requirement.requirement import read_requirement
 
 

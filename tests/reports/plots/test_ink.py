@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate.reports.plots.ink import (
-    HATCHES,
+    LOOKS,
     element,
     hatching,
     number,
@@ -21,7 +21,13 @@ from rubricate.reports.plots.ink import (
 SIDE = st.floats(0.5, 200)
 
 
-@given(st.sampled_from(HATCHES), st.floats(-50, 50), st.floats(-50, 50), SIDE, SIDE)
+@given(
+    st.sampled_from([one.hatch for one in LOOKS]),
+    st.floats(-50, 50),
+    st.floats(-50, 50),
+    SIDE,
+    SIDE,
+)
 def test_lines_stay_inside(
     hatch: tuple[float, float] | None, x: float, y: float, width: float, height: float
 ) -> None:

@@ -19,7 +19,7 @@ from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import TokenRun
 from rubricate.reading.note import NEAR
 from rubricate.reading.numbers import time_unit
-from rubricate.reading.stems import root
+from rubricate.reading.tokens import root
 from rubricate.requirement.alternative import STOP_WORDS, Alternative
 from rubricate.requirement.requirement import Requirement
 from rubricate.rules.findings import Against

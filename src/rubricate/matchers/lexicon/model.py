@@ -27,7 +27,7 @@ from rubricate.matchers.wording.reading import NoteColumns, read_columns, split_
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.reading.note import NoteReading, read_note
-from rubricate.reading.stems import Speller
+from rubricate.reading.tokens import Speller
 from rubricate.requirement.alternative import read_wording
 from rubricate.rubric import Rubric
 

@@ -11,8 +11,7 @@ from rubricate.matchers.phrases.model import CountedPhrase
 from rubricate.matchers.wording.case_model import describe_key
 from rubricate.matchers.wording.runs import TokenRun, right_numbers, scopes_at
 from rubricate.reading.note import read_note
-from rubricate.reading.stems import root
-from rubricate.reading.tokens import find_tokens
+from rubricate.reading.tokens import find_tokens, root
 from rubricate.requirement.alternative import STOP_WORDS
 from rubricate.rules.reasons import Reason
 

@@ -14,7 +14,7 @@ from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.matcher import JudgedNote
 from rubricate.matchers.wording.logistic import fit_many
 from rubricate.matchers.wording.reading import SECTION_NUMBER, NoteColumns
-from rubricate.reading.stems import Speller
+from rubricate.reading.tokens import Speller
 
 #: What a column says about the token, in the order of the keys; the last, "near", may repeat.
 PLACES = (

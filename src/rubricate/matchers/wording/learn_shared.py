@@ -26,7 +26,7 @@ from rubricate.matchers.wording.relation import COLUMNS, all_columns
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.matchers.wording.synonyms import Translation, learn_translation
 from rubricate.progress import Progress, silent, watched
-from rubricate.reading.stems import root
+from rubricate.reading.tokens import root
 from rubricate.requirement.alternative import STOP_WORDS
 from rubricate.requirement.requirement import read_requirement
 

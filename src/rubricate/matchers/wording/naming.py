@@ -20,8 +20,7 @@ from rubricate.matchers.wording.relation import WINDOW
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.reading import opposites
 from rubricate.reading.senses import meant_by
-from rubricate.reading.stems import root
-from rubricate.reading.tokens import phrase_key, phrase_words
+from rubricate.reading.tokens import phrase_key, phrase_words, root
 from rubricate.requirement.alternative import NEGATING, STOP_WORDS
 from rubricate.requirement.requirement import Requirement
 

@@ -16,8 +16,7 @@ from rubricate.reading.negation import NegationScope
 from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.quantities import Quantity
 from rubricate.reading.sections import SECTION_NAMES
-from rubricate.reading.stems import Speller, root
-from rubricate.reading.tokens import Token
+from rubricate.reading.tokens import Speller, Token, root
 from rubricate.requirement.alternative import RELATIVES
 
 SECTION_NUMBER = {name: i + 1 for i, name in enumerate(SECTION_NAMES)}

@@ -11,7 +11,7 @@ from rubricate.arrays import F32, I64, Bools
 from rubricate.matchers.wording.logistic import product
 from rubricate.matchers.wording.synonyms import Synonyms, Translation, parts_of
 from rubricate.reading.senses import meant_by
-from rubricate.reading.stems import root
+from rubricate.reading.tokens import root
 from rubricate.requirement.requirement import Requirement
 
 #: A synonym of several words is worth this much where all stand together, in any order, with at

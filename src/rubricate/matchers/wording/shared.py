@@ -28,7 +28,7 @@ from rubricate.matchers.wording.reading import (
 from rubricate.matchers.wording.relation import COLUMNS, TokenEvidence, shifted_values
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.synonyms import Translation, find_synonyms, load_neighbours
-from rubricate.reading.stems import root
+from rubricate.reading.tokens import root
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Rubric
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from rubricate.files import packaged_text
 from rubricate.lexicon.groups import NARROWER, Lexicon
 from rubricate.lexicon.store import load_default_lexicon
-from rubricate.reading.stems import root
-from rubricate.reading.tokens import phrase_words
+from rubricate.reading.tokens import phrase_words, root
 from rubricate.requirement.alternative import STOP_WORDS
 from rubricate.requirement.requirement import Requirement
 

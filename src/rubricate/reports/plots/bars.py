@@ -114,7 +114,7 @@ def histogram(
             wide = max(end - start - 1, 0.5)
             canvas.add(
                 element("rect", name, x=start + 0.5, y=height, width=wide,
-                        height=canvas.bottom - height, fill=ink.colour(0), class_="f0")
+                        height=canvas.bottom - height, fill=ink.look(0).colour, class_="f0")
             )  # fmt: skip
     canvas.x_axis(x, grid=False)
     canvas.base_line()

@@ -236,7 +236,8 @@ class Canvas:
 
     def base_line(self) -> None:
         """Draw the lower axis itself."""
-        self.add(axis_line(self.left, self.bottom, self.right, self.bottom))
+        ends = (self.left, self.bottom, self.right, self.bottom)
+        self.add(line(*ends, stroke=MUTED, class_="axis"))
 
     def guide(self, guide: Guide, scale: Scale, *, above: float = 0.0) -> None:
         """Draw a dashed line with its name across the plot: upright for x, level for y."""
@@ -277,7 +278,7 @@ def axis_line(x1: float, y1: float, x2: float, y2: float) -> str:
 def mark_key(place: int, name: str, *, whisker: str = "") -> Key:
     """Return the legend's entry of a series of marks; ``whisker`` is "h", "v" or nothing."""
     ends = {"h": (-10, 0, 10, 0), "v": (0, -8, 0, 8)}.get(whisker)
-    stroke, class_ = ink.colour(place), ink.stroke_class(place)
+    stroke, class_ = ink.look(place).colour, ink.look(place).stroke_class
     bar = "" if ends is None else line(*ends, stroke=stroke, class_=class_, width=1.5)
     return Key(bar + ink.shape(place, 0, 0), name)
 

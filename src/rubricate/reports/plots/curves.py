@@ -61,16 +61,16 @@ def curve_plot(
 
 
 def _key(place: int, name: str) -> Key:
-    stroke = ink.colour(place)
-    bar = line(-13, 0, 13, 0, stroke=stroke, class_=ink.stroke_class(place), width=2,
-               dash=ink.dash(place))  # fmt: skip
+    stroke = ink.look(place).colour
+    bar = line(-13, 0, 13, 0, stroke=stroke, class_=ink.look(place).stroke_class, width=2,
+               dash=ink.look(place).dash)  # fmt: skip
     return Key(bar + ink.shape(place, 0, 0, radius=3.5), name)
 
 
 def _ring(place: int, x: float, y: float) -> str:
     return element(
-        "circle", cx=x, cy=y, r=8, fill="none", stroke=ink.colour(place), stroke_width=2,
-        class_=ink.stroke_class(place),
+        "circle", cx=x, cy=y, r=8, fill="none", stroke=ink.look(place).colour, stroke_width=2,
+        class_=ink.look(place).stroke_class,
     )  # fmt: skip
 
 
@@ -113,11 +113,11 @@ def _band(place: int, points: list[tuple[float, Point]], x: Scale, y: Scale) -> 
         )
     upper = [(x(at), y(point.high)) for at, point in known]
     lower = [(x(at), y(point.low)) for at, point in reversed(known)]
-    classes = f"{ink.fill_class(place)} {ink.stroke_class(place)}"
+    classes = f"{ink.look(place).fill_class} {ink.look(place).stroke_class}"
     return element(
         "polygon", points=" ".join(f"{number(u)},{number(v)}" for u, v in upper + lower),
-        fill=ink.colour(place), class_=classes, fill_opacity=0.13,
-        stroke=ink.colour(place), stroke_opacity=0.35, stroke_width=0.8,
+        fill=ink.look(place).colour, class_=classes, fill_opacity=0.13,
+        stroke=ink.look(place).colour, stroke_opacity=0.35, stroke_width=0.8,
     )  # fmt: skip
 
 
@@ -127,8 +127,8 @@ def _path(place: int, points: list[tuple[float, Point]], x: Scale, y: Scale) -> 
     places = [(x(at), y(point.value)) for at, point in points]
     path = "M" + "L".join(f"{number(u)} {number(v)}" for u, v in places)
     drawn = element(
-        "path", d=path, fill="none", stroke=ink.colour(place),
-        class_=ink.stroke_class(place), stroke_width=2, stroke_dasharray=ink.dash(place),
+        "path", d=path, fill="none", stroke=ink.look(place).colour,
+        class_=ink.look(place).stroke_class, stroke_width=2, stroke_dasharray=ink.look(place).dash,
     )  # fmt: skip
     # Many points make a curve; a mark on each would hide it, so some carry the shape
     every = max(1, math.ceil(len(points) / 12))
@@ -170,8 +170,8 @@ def difference_plot(
     for name, p in sorted(levels, key=lambda level: -level[1].value):
         names[name] = above = max(y(p.value) + 4, above + 14)
     for place, (name, p) in enumerate(levels):
-        colour, at = ink.colour(min(place, 1)), y(p.value)
-        fill, stroke = ink.fill_class(min(place, 1)), ink.stroke_class(min(place, 1))
+        colour, at = ink.look(min(place, 1)).colour, y(p.value)
+        fill, stroke = ink.look(min(place, 1)).fill_class, ink.look(min(place, 1)).stroke_class
         if p.has_interval:
             canvas.add(
                 element("rect", x=canvas.left, y=y(p.high), width=canvas.right - canvas.left,
@@ -187,7 +187,7 @@ def difference_plot(
         name = tooltip(f"mean {mean:g}, difference {difference:+g}, n = {n:,}")
         canvas.add(
             element("circle", name, cx=x(mean), cy=y(difference), r=min(radius, 14),
-                    fill=ink.colour(0), class_="f0", fill_opacity=0.5)
+                    fill=ink.look(0).colour, class_="f0", fill_opacity=0.5)
         )  # fmt: skip
     canvas.base_line()
     return canvas.finish()
@@ -242,7 +242,7 @@ def _bin_bar(one: PlotBin, x: Scale, base: float, size: float, name: str) -> str
     left, right = x(one.edges[0]), x(one.edges[1])
     bar = element(
         "rect", name, x=left + 1, y=base - size, width=max(right - left - 2, 1), height=size,
-        fill=ink.colour(0), class_="f0", fill_opacity=0.55,
+        fill=ink.look(0).colour, class_="f0", fill_opacity=0.55,
     )  # fmt: skip
     middle = (left + right) / 2
     return bar + label(middle, base - size - 4, f"{one.n:,}", anchor="middle", size=10, muted=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from html import escape
+from typing import NamedTuple
 
 from rubricate.reports.plots.data import Labels
 
@@ -172,24 +173,38 @@ def _clean(text: str, *, escaped: bool = True) -> str:
     return escape(kept) if escaped else kept
 
 
+class Look(NamedTuple):
+    """What tells a series from others: colour, dashes, mark and hatching, and its CSS classes.
+
+    ``hatch`` has the angle and the gap of lines, None for a plain fill.
+    """
+
+    colour: str
+    dash: str | None
+    shape: str
+    hatch: tuple[float, float] | None
+    fill_class: str
+    stroke_class: str
+
+
 #: Okabe and Ito's colours (Color Universal Design, 2008), those that show on white and on black.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#8C8C8C")
-DASHES: tuple[str | None, ...] = (None, "7 4", "2 3", "9 3 2 3", "4 2", "12 4", "1 2", "6 2 1 2")
-SHAPES = ("circle", "square", "triangle", "diamond", "cross", "down", "plus", "bar")
-#: Angle and gap of hatching; None is a plain fill.
-HATCHES: tuple[tuple[float, float] | None, ...] = (
-    None, (45, 6), (-45, 6), (0, 5), (90, 5), (45, 3.5), (-45, 3.5), (0, 3),
-)  # fmt: skip
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A6A00", "#8C8C8C")
+_DASHES = (None, "7 4", "2 3", "9 3 2 3", "4 2", "12 4", "1 2", "6 2 1 2")
+_SHAPES = ("circle", "square", "triangle", "diamond", "cross", "down", "plus", "bar")
+_HATCHES = (None, (45, 6), (-45, 6), (0, 5), (90, 5), (45, 3.5), (-45, 3.5), (0, 3))
+LOOKS = tuple(
+    Look(*one, f"f{place}", f"k{place}")
+    for place, one in enumerate(zip(_COLOURS, _DASHES, _SHAPES, _HATCHES, strict=True))
+)
 
 
-def colour(place: int) -> str:
-    """Return the colour of a series; they repeat after eight."""
-    return COLOURS[place % len(COLOURS)]
+def look(place: int) -> Look:
+    """Return the look of a series; looks repeat after eight.
 
-
-def dash(place: int) -> str | None:
-    """Return the dashes of a series."""
-    return DASHES[place % len(DASHES)]
+    >>> look(8).colour == look(0).colour
+    True
+    """
+    return LOOKS[place % len(LOOKS)]
 
 
 def shape(place: int, x: float, y: float, *children: str, radius: float = 4.5) -> str:
@@ -198,11 +213,13 @@ def shape(place: int, x: float, y: float, *children: str, radius: float = 4.5) -
     >>> shape(0, 5, 5)
     '<circle cx="5" cy="5" r="4.5" fill="#0072B2" class="f0"/>'
     """
-    kind, fill, class_ = SHAPES[place % len(SHAPES)], colour(place), fill_class(place)
-    if kind == "circle":
+    own = look(place)
+    fill, class_ = own.colour, own.fill_class
+    if own.shape == "circle":
         return element("circle", *children, cx=x, cy=y, r=radius, fill=fill, class_=class_)
-    outline = " ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in _outline(kind, radius))
-    return element("polygon", *children, points=outline, fill=fill, class_=class_)
+    outline = _outline(own.shape, radius)
+    points = " ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in outline)
+    return element("polygon", *children, points=points, fill=fill, class_=class_)
 
 
 def _outline(kind: str, r: float) -> list[tuple[float, float]]:
@@ -225,23 +242,14 @@ def _outline(kind: str, r: float) -> list[tuple[float, float]]:
     return [(half * (u - v), half * (u + v)) for u, v in plus]
 
 
-def fill_class(place: int) -> str:
-    """Return the class by which a style sheet knows the fills of a series."""
-    return f"f{place % len(COLOURS)}"
-
-
-def stroke_class(place: int) -> str:
-    """Return the class by which a style sheet knows the lines of a series."""
-    return f"k{place % len(COLOURS)}"
-
-
 def whisker(place: int, at: float, low: float, high: float, *, lying: bool = False) -> str:
     """Return the interval of a series, upright at x or lying at y.
 
     >>> whisker(0, 5, 10, 2).count("M"), whisker(0, 5, 10, 20, lying=True).count("M")
     (3, 1)
     """
-    return interval(at, low, high, lying=lying, stroke=colour(place), class_=stroke_class(place))
+    own = look(place)
+    return interval(at, low, high, lying=lying, stroke=own.colour, class_=own.stroke_class)
 
 
 def interval(at: float, low: float, high: float, *, lying: bool, stroke: str, class_: str) -> str:
@@ -262,12 +270,13 @@ def hatched(place: int, x: float, y: float, width: float, height: float, *childr
 
     The lines are drawn one by one: a pattern would need an id, and ids clash inside a page.
     """
+    own = look(place)
     box = element(
         "rect", *children, x=x, y=y, width=max(width, 0), height=max(height, 0),
-        fill=colour(place), fill_opacity=0.85 if HATCHES[place % 8] is None else 0.4,
-        stroke=colour(place), class_=f"{fill_class(place)} {stroke_class(place)}",
+        fill=own.colour, fill_opacity=0.85 if own.hatch is None else 0.4,
+        stroke=own.colour, class_=f"{own.fill_class} {own.stroke_class}",
     )  # fmt: skip
-    return box + hatching(HATCHES[place % 8], (x, y, width, height))
+    return box + hatching(own.hatch, (x, y, width, height))
 
 
 def hatching(
