@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 
 from rubricate import load_corpus
-from rubricate.matchers.literal import claim_mentions
+from rubricate.matchers.literal import claim_mentions, find_mentions
 from rubricate.reading.note import read_note
 from rubricate.requirement.alternative import read_alternative
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rules.adjudicate import FINAL, adjudicate
 from rubricate.rules.claims import Item
 from rubricate.rules.findings import Against, Candidate, ItemFinding, Proposal
-from rubricate.rules.mentions import find_mentions
 from rubricate.rules.precedence import precedence
 from rubricate.rules.reasons import Reason
 

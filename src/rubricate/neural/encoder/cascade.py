@@ -14,7 +14,7 @@ from rubricate.corpus import Corpus, Note
 from rubricate.errors import Fault, InputError
 from rubricate.files import file_hash, whole_output
 from rubricate.formats.encoding import read_json
-from rubricate.matchers.literal import claim_mentions
+from rubricate.matchers.literal import claim_mentions, is_unlike_notes
 from rubricate.matchers.matcher import Parametrised
 from rubricate.matchers.model_files import (
     HEADER_FILE,
@@ -40,7 +40,6 @@ from rubricate.reading.note import read_note
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.adjudicate import FINAL
 from rubricate.rules.findings import Candidate, ItemFinding, Proposal
-from rubricate.rules.mentions import is_unlike_notes
 from rubricate.spans import any_overlap
 from rubricate.stats.calibration import logit, sigmoid
 from rubricate.values import write_json

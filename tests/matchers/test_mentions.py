@@ -2,9 +2,9 @@
 
 import pytest
 
+from rubricate.matchers.literal import Cue, Mention, find_mentions, is_unlike_notes, mention_cues
 from rubricate.reading.note import read_note
 from rubricate.requirement.alternative import read_alternative
-from rubricate.rules.mentions import Cue, Mention, find_mentions, is_unlike_notes, mention_cues
 
 
 def mention_in(example: str) -> Mention | None:
