@@ -104,12 +104,12 @@ def finder_of(rubric: Rubric, shared: SharedModel, lexicon: Lexicon) -> CaseFind
 def found_in(finder: CaseFinder, texts: Sequence[str]) -> Iterator[list[list[tuple[Spans, Signs]]]]:
     """Yield what is found in each text, by the number of the feature."""
     for read in finder.reader.read(texts):
-        above, plain = finder.above_cuts(read, ()), finder.credit.plain(read)
+        above = finder.above_cuts(read, ())
         tokens = read.reading.tokens
         yield [
             [
                 ([(tokens[r.first].start, tokens[r.end - 1].end) for r in group], signs)
-                for group, signs, _ in finder.candidates(j, runs, plain, above)
+                for group, signs, _ in finder.candidates(j, runs, read, above)
             ]
             for j, runs in enumerate(finder.runs(above, read.reading))
         ]

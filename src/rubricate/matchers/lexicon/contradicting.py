@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rubricate.arrays import Bools
-from rubricate.matchers.lexicon.crediting import PlainNote
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.naming import FeatureNames, qualifiers
 from rubricate.matchers.wording.relation import WINDOW
@@ -74,7 +73,7 @@ class ContradictionFinder:
             for profile, own in zip(profiles, names, strict=True)
         ]
 
-    def find(self, note: PlainNote, missing: Sequence[int]) -> Iterator[tuple[int, Against]]:
+    def find(self, note: ReadNote, missing: Sequence[int]) -> Iterator[tuple[int, Against]]:
         """Yield the features among those missing that the note contradicts, by number."""
         strong = note.strength >= LEAST_STRENGTH
         for j in missing:
@@ -86,7 +85,7 @@ class ContradictionFinder:
                 yield j, found
 
     def denied_elsewhere(
-        self, j: int, note: PlainNote, spans: Sequence[tuple[int, int]]
+        self, j: int, note: ReadNote, spans: Sequence[tuple[int, int]]
     ) -> Against | None:
         """Return the place that denies feature ``j``, if ``spans`` do not name it surely.
 
@@ -96,7 +95,7 @@ class ContradictionFinder:
         if not asked.plain or asked.counted or len(asked.wordings) > 1:
             return None
         named = self._named(j, note)
-        tokens = note.read.reading.tokens
+        tokens = note.reading.tokens
         ordered = sorted(spans)
         reach = [0, *accumulate((end for _, end in ordered), max)]
         found = [
@@ -115,7 +114,7 @@ class ContradictionFinder:
         denied = against is not None and against[1].is_denial
         return Against(against[0], None, (against[1],)) if against is not None and denied else None
 
-    def _named(self, j: int, note: PlainNote) -> dict[int, frozenset[str]]:
+    def _named(self, j: int, note: ReadNote) -> dict[int, frozenset[str]]:
         """Return the tokens that surely name words of feature ``j``, with these words."""
         named: dict[int, frozenset[str]] = {}
         for t, meant in note.places.words(self._features[j].names):
@@ -123,13 +122,13 @@ class ContradictionFinder:
         return named
 
     def find_opposite(
-        self, j: int, note: PlainNote, group: Sequence[TokenRun] | None = None
+        self, j: int, note: ReadNote, group: Sequence[TokenRun] | None = None
     ) -> Against | None:
         """Return words that say that feature ``j`` is not there without naming it: "afebrile".
 
         All words of a ``group`` belong to them, where one is given.
         """
-        asked, read, within = self._features[j], note.read, None
+        asked, within = self._features[j], None
         if group is not None and asked.names.opposites:
             within = frozenset(t for run in group for t in range(run.first, run.end))
         for phrase in asked.names.opposites:
@@ -138,12 +137,12 @@ class ContradictionFinder:
                     continue
                 if within is not None and not within.issuperset(tokens):
                     continue
-                spans = _spans(tokens, read)
+                spans = _spans(tokens, note)
                 of_others = why_contradicted_in(
-                    read.note, asked.requirement, spans, _SAID_OF_OTHERS
+                    note.whole, asked.requirement, spans, _SAID_OF_OTHERS
                 )
                 if of_others is None:
-                    text = read.reading.text[spans[0][0] : spans[-1][1]]
+                    text = note.reading.text[spans[0][0] : spans[-1][1]]
                     return Against(spans, None, (Reason("word.opposite", text),))
         return None
 
@@ -151,12 +150,12 @@ class ContradictionFinder:
         self,
         asked: AskedMatter,
         wording: Wording,
-        note: PlainNote,
+        note: ReadNote,
         strong: Bools,
         named: Mapping[int, frozenset[str]],
     ) -> tuple[tuple[tuple[int, int], ...], Reason] | None:
         """Return the first contradiction if every place that speaks of the matter is one."""
-        read, own = note.read, list(wording.matter)
+        own = list(wording.matter)
         if not own:
             return None
         also = {
@@ -167,7 +166,7 @@ class ContradictionFinder:
         hits |= {t for t, columns in also.items() if not columns.isdisjoint(own)}
         first: tuple[tuple[tuple[int, int], ...], Reason] | None = None
         groups: list[tuple[list[int], float]] = []
-        for group in _near_each_other(sorted(hits), read):
+        for group in _near_each_other(sorted(hits), note):
             said = set(np.flatnonzero(strong[group].any(axis=0)).tolist())
             said = said.union(*(also[t] for t in group if t in also))
             covered = sum(part for i, part in wording.matter.items() if i in said)
@@ -176,14 +175,14 @@ class ContradictionFinder:
         whole = max((covered for _, covered in groups), default=0.0) >= ALL
         for group, covered in groups:
             partly = covered < (ALL if whole else LEAST_COVERED)
-            if partly and (covered < LEAST_DENIED or not _denied_alone(group, read)):
+            if partly and (covered < LEAST_DENIED or not _denied_alone(group, note)):
                 continue
-            tokens = _with_qualifiers(group, wording, read, strong, named)
+            tokens = _with_qualifiers(group, wording, note, strong, named)
             if asked.counted:
-                tokens = _with_numbers(tokens, read)
-            spans = _spans(tokens, read)
+                tokens = _with_numbers(tokens, note)
+            spans = _spans(tokens, note)
             meant = frozenset().union(*(named[t] for t in tokens if t in named))
-            why = why_contradicted_in(read.note, asked.requirement, spans, meant=meant)
+            why = why_contradicted_in(note.whole, asked.requirement, spans, meant=meant)
             if partly and not (why and why.is_denial):
                 continue
             if why is None or (why.is_denial and note.places.said_by_denial(asked.names, tokens)):

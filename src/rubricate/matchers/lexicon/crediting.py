@@ -18,11 +18,10 @@ from rubricate.files import packaged_text
 from rubricate.knowledge.tables import words
 from rubricate.matchers.lexicon.model import ReadNote
 from rubricate.matchers.wording.logistic import HiddenLayer, LogitScale
-from rubricate.matchers.wording.naming import FeatureNames, StemPlaces
+from rubricate.matchers.wording.naming import FeatureNames
 from rubricate.matchers.wording.rubric_words import RubricWords
 from rubricate.matchers.wording.runs import DENYING, TokenRun, right_numbers
 from rubricate.reading.note import find_place
-from rubricate.requirement.alternative import STOP_WORDS
 from rubricate.requirement.requirement import Requirement
 from rubricate.rules.reasons import Reason
 from rubricate.rules.registry import DENIED, broken_rule
@@ -55,7 +54,6 @@ SIGNS = (
     "opposite asked", "struck out",
 )  # fmt: skip
 _PLACE = {name: i for i, name in enumerate(SIGNS)}
-_COUNTED_AS = {"number": "#", "mark": None}
 
 
 class Signs(NamedTuple):
@@ -69,26 +67,6 @@ class Signs(NamedTuple):
     words: list[str]
     says_all: bool = False
     not_denied: bool = False
-
-
-class PlainNote(NamedTuple):
-    """A note as lists, which are faster than arrays for few words, and how its words are worth.
-
-    ``stop`` says which words carry no meaning, ``counted`` as what words are counted near others:
-    by their stems, all numbers as one, marks as None.
-    """
-
-    read: ReadNote
-    places: StemPlaces
-    strength: F32
-    forms: list[str]
-    stop: list[bool]
-    counted: list[str | None]
-    clause: list[int]
-    item: list[int]
-    scope: list[int]
-    cue: list[int]
-    family: list[int]
 
 
 class WeighedWording(NamedTuple):
@@ -127,26 +105,7 @@ class CreditWords:
             any(one.can_be_left_off for one in profile.alternatives) for profile in profiles
         ]
 
-    def plain(self, read: ReadNote) -> PlainNote:
-        """Return a note as lists, with how strongly its words stand for the rubric's."""
-        reading = read.reading
-        forms = [token.form for token in reading.tokens]
-        stop = [form in STOP_WORDS for form in forms]
-        kinds = (token.kind for token in reading.tokens)
-        counted = [_COUNTED_AS.get(k, one) for k, one in zip(kinds, read.stems, strict=True)]
-        lists = (reading.clause, reading.item, reading.scope, reading.cue, reading.family)
-        strength = self._words.strength(read.meant, np.array(stop, dtype=np.bool_))
-        return PlainNote(
-            read,
-            StemPlaces(read.meant, reading),
-            strength,
-            forms,
-            stop,
-            counted,
-            *(one.tolist() for one in lists),
-        )
-
-    def stands_for(self, j: int, tokens: Sequence[int], note: PlainNote) -> list[int]:
+    def stands_for(self, j: int, tokens: Sequence[int], note: ReadNote) -> list[int]:
         """Return the tokens that stand for a word of feature ``j`` nearly as well as the best."""
         columns = np.unique(np.concatenate([one.columns for one in self._wordings[j]]))
         strength = note.strength[tokens][:, columns].max(axis=1, initial=0).tolist()
@@ -157,7 +116,7 @@ class CreditWords:
         self,
         j: int,
         group: Sequence[TokenRun],
-        note: PlainNote,
+        note: ReadNote,
         logits: Sequence[float],
         *,
         behind: float,
@@ -167,7 +126,7 @@ class CreditWords:
 
         ``logits`` are those of the words, ``behind`` is how far other words have a higher mean.
         """
-        reading, profile = note.read.reading, self._profiles[j]
+        reading, profile = note.reading, self._profiles[j]
         inside = sorted({t for run in group for t in range(run.first, run.end)})
         # The words with those around them in their clauses.
         low, high, clause = inside[0], inside[-1], note.clause
@@ -228,18 +187,18 @@ class CreditWords:
         return signs, rule[1] if rule else None
 
     def _broken_rule(
-        self, j: int, wording: int, group: Sequence[TokenRun], note: PlainNote
+        self, j: int, wording: int, group: Sequence[TokenRun], note: ReadNote
     ) -> tuple[str, Reason] | None:
         """Return the rule by which words contradict one of a feature's wordings, and why."""
-        tokens, names = note.read.reading.tokens, self._names[j]
+        tokens, names = note.reading.tokens, self._names[j]
         inside = [t for run in group for t in range(run.first, run.end)]
         spans = [(tokens[r.first].start, tokens[r.end - 1].end) for r in group]
-        place = find_place(note.read.note, spans, note.places.meant(names, inside))
+        place = find_place(note.whole, spans, note.places.meant(names, inside))
         rule = broken_rule(self._profiles[j].alternatives[wording], place) if place else None
         denied = rule is not None and rule[0] == DENIED
         return None if denied and note.places.said_by_denial(names, inside) else rule
 
-    def _best_fit(self, j: int, inside: Sequence[int], near: range, note: PlainNote) -> WordingFit:
+    def _best_fit(self, j: int, inside: Sequence[int], near: range, note: ReadNote) -> WordingFit:
         """Return the wording that the words fit best."""
         best, highest = None, -1.0
         for wording in self._wordings[j]:
@@ -257,13 +216,13 @@ class CreditWords:
 
 
 def _words_said(
-    fit: WordingFit, inside: Sequence[int], near: range, note: PlainNote, kinds: str
+    fit: WordingFit, inside: Sequence[int], near: range, note: ReadNote, kinds: str
 ) -> list[str]:
     """Return the words that say more, less or other than the rubric, each with its place.
 
     ``kinds`` are letters for what the feature asks for, each of which has weights of its own.
     """
-    named, stems, item = fit.wording.words, note.read.stems, note.item
+    named, stems, item = fit.wording.words, note.stems, note.item
     parts = list(zip(named, fit.inside, fit.around, strict=True))
     missing = [word for word, _, b in parts if b < STANDS_FOR]
     keys = [f"miss {word}" for word in missing]
@@ -294,7 +253,7 @@ def _words_said(
     return list(dict.fromkeys(keys))
 
 
-def _may_be_denied(note: PlainNote, first: int, end: int) -> bool:
+def _may_be_denied(note: ReadNote, first: int, end: int) -> bool:
     """Tell whether something in a clause, or behind a colon that ends it, may deny what it says."""
     if ":" in note.forms[end - 1 : end + 1]:  # "tattoos: never"
         end += ANSWER

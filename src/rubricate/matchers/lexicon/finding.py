@@ -10,7 +10,7 @@ import numpy as np
 from rubricate.arrays import F32
 from rubricate.lexicon.groups import Lexicon
 from rubricate.matchers.lexicon.contradicting import ContradictionFinder, with_said
-from rubricate.matchers.lexicon.crediting import CreditWords, PlainNote, Signs, default_credit
+from rubricate.matchers.lexicon.crediting import CreditWords, Signs, default_credit
 from rubricate.matchers.lexicon.model import CaseReader, LexiconModel, ReadNote
 from rubricate.matchers.lexicon.reasons import Reasons
 from rubricate.matchers.phrases.model import WINDOW
@@ -112,7 +112,6 @@ class CaseFinder:
         weighed: dict[int, float] = {}
         if len(read.reading):
             runs = self.runs(above, read.reading)
-            plain = self.credit.plain(read)
             for j, own_runs in enumerate(runs):
                 own: list[Candidate] = []
                 if not own_runs:
@@ -120,7 +119,7 @@ class CaseFinder:
                 elif self.reader.learned is not None or self.reader.prepared.words.profiles[j].kind:
                     own, against = self._annotations(j, own_runs, read, above, folded)
                 else:
-                    own, against, weighed[j] = self._credited(j, own_runs, plain, above, folded)
+                    own, against, weighed[j] = self._credited(j, own_runs, read, above, folded)
                 if own:
                     found[j] = own
                 elif against is not None:
@@ -128,7 +127,7 @@ class CaseFinder:
             missing = [
                 j for j in range(len(self._features)) if j not in found and j not in contradictions
             ]
-            contradictions.update(self._contradicting.find(plain, missing))
+            contradictions.update(self._contradicting.find(read, missing))
         proposed: dict[str, Proposal] = {}
         highest = above.max(axis=0, initial=-math.inf).tolist()
         for j, feature in enumerate(self._features):
@@ -161,7 +160,7 @@ class CaseFinder:
         self,
         j: int,
         runs: list[TokenRun],
-        note: PlainNote,
+        note: ReadNote,
         above: F32,
         credited: Sequence[Candidate] = (),
     ) -> Iterator[tuple[tuple[TokenRun, ...], Signs, Reason | None]]:
@@ -169,7 +168,7 @@ class CaseFinder:
 
         What is below the cut comes last, and only as long as nothing is ``credited``.
         """
-        profile, reading = self.reader.prepared.words.profiles[j], note.read.reading
+        profile, reading = self.reader.prepared.words.profiles[j], note.reading
         groups = [
             group
             for group in group_runs(runs, profile, reading)
@@ -184,29 +183,29 @@ class CaseFinder:
         for group, own, mean in ((groups[i], logits[i], means[i]) for i in order):
             if mean <= 0 and credited:
                 return
-            struck_out = all(self._struck_out(j, run, note.read, above) for run in group)
+            struck_out = all(self._struck_out(j, run, note, above) for run in group)
             signs, why = self.credit.signs(
                 j, group, note, own, behind=highest - mean, struck_out=struck_out
             )
             if why is not None and len(profile.alternatives) > 1:
                 spans = [_span_of(run, reading) for run in group]
-                why = why_contradicted_in(note.read.note, profile, spans)
+                why = why_contradicted_in(note.whole, profile, spans)
             yield group, signs, why
 
     def _credited(
-        self, j: int, runs: list[TokenRun], note: PlainNote, above: F32, folded: str
+        self, j: int, runs: list[TokenRun], note: ReadNote, above: F32, folded: str
     ) -> tuple[list[Candidate], Against | None, float]:
         """Return annotations of what earns credit, words that contradict, and the best logit."""
-        profile, read = self.reader.prepared.words.profiles[j], note.read
+        profile = self.reader.prepared.words.profiles[j]
         found: dict[bool, list[Candidate]] = {True: [], False: []}
         against: Against | None = None
         best = -math.inf
         for own, signs, why in self.candidates(j, runs, note, above, found[True]):
-            group = tuple(whole_numbers(run, profile, read.reading) for run in own)
+            group = tuple(whole_numbers(run, profile, note.reading) for run in own)
             group = self._own_items(j, group, note)
-            spans = tuple(_span_of(run, read.reading) for run in group)
+            spans = tuple(_span_of(run, note.reading) for run in group)
             if why is not None:
-                words = with_said(spans, why, read.reading.text)
+                words = with_said(spans, why, note.reading.text)
                 against = against or Against(words, None, (why,))
                 continue
             other = self._contradicting.find_opposite(j, note, group)
@@ -216,13 +215,13 @@ class CaseFinder:
             # A phrase given by hand always earns the credit.
             cut = float(self.reader.cuts[j])
             given = any(
-                (above[r.first : r.end, j] > read.logits[r.first : r.end, j] - cut + 0.5).any()
+                (above[r.first : r.end, j] > note.logits[r.first : r.end, j] - cut + 0.5).any()
                 for r in (group if self._phrases else ())
             )
             logit = MOST_ADDED if given else default_credit()(signs)
             best = max(best, logit)
             if logit > 0:
-                reason = self._reason(j, group, read, folded)
+                reason = self._reason(j, group, note, folded)
                 mean = _mean_inside(above, j, group)
                 confidence = self._decision.span(mean)
                 found[mean > 0].append(Candidate(spans, confidence, reason))
@@ -235,7 +234,7 @@ class CaseFinder:
         return credited, against, best
 
     def _own_items(
-        self, j: int, group: tuple[TokenRun, ...], note: PlainNote
+        self, j: int, group: tuple[TokenRun, ...], note: ReadNote
     ) -> tuple[TokenRun, ...]:
         """Leave out the items of a denied list that other features ask for."""
         tokens = [t for run in group for t in range(run.first, run.end)]
@@ -253,7 +252,7 @@ class CaseFinder:
                 runs[-1] = TokenRun(runs[-1].first, t + 1)
             else:
                 runs.append(TokenRun(t, t + 1))
-        trimmed = (trim_run(run, note.read.reading) for run in runs)
+        trimmed = (trim_run(run, note.reading) for run in runs)
         return tuple(run for run in trimmed if run is not None)
 
     def above_cuts(self, read: ReadNote, hits: Sequence[Hit]) -> F32:
@@ -295,7 +294,7 @@ class CaseFinder:
                 continue
             mean = _mean_inside(above, j, group)
             if self._may_contradict(profile, mean):
-                why = why_contradicted_in(read.note, profile, spans)
+                why = why_contradicted_in(read.whole, profile, spans)
                 if why is not None:
                     words = with_said(spans, why, reading.text)
                     against = against or Against(words, None, (why,))
@@ -331,7 +330,7 @@ class CaseFinder:
     ) -> Against:
         """Return the contradiction of a stretch that a rule struck out."""
         profile = self.reader.prepared.words.profiles[j]
-        why = why_contradicted_in(read.note, profile, spans)
+        why = why_contradicted_in(read.whole, profile, spans)
         words = with_said(spans, why, read.reading.text)
         return Against(words, None, (why or RULE_REASONS[rule],))
 

@@ -23,18 +23,21 @@ from rubricate.matchers.wording.case_model import (
     place_columns,
 )
 from rubricate.matchers.wording.logistic import Decision, choose_thresholds
+from rubricate.matchers.wording.naming import StemPlaces
 from rubricate.matchers.wording.reading import NoteColumns, read_columns, split_reading, stems_of
 from rubricate.matchers.wording.rubric_words import SENSE
 from rubricate.matchers.wording.shared import PreparedRubric, SharedModel
 from rubricate.reading.note import NoteReading, read_note
 from rubricate.reading.tokens import Speller
-from rubricate.requirement.alternative import read_wording
+from rubricate.requirement.alternative import STOP_WORDS, read_wording
 from rubricate.rubric import Rubric
 
 #: The training notes are divided into this many parts; cuts are chosen on parts not learned from.
 N_PARTS = 3
 #: With fewer annotated notes than this the shared cut is used.
 LEAST_NOTES = 4
+#: As what numbers and marks are counted among words.
+_COUNTED_AS = {"number": "#", "mark": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +70,34 @@ class LexiconModel:
 
 @dataclass(frozen=True, slots=True)
 class ReadNote:
-    """A note with the logits of its tokens for each feature, and where they come from.
+    """A note as the lexicon reads it: its tokens in lists, and their logits for each feature.
 
-    ``note`` is what the rules read; ``reading`` has the same in columns, for arithmetic.
-    ``meant`` are the stems with their meanings, where words of several have a likely one.
+    ``whole`` is what the rules read; ``reading`` has the same in columns, for arithmetic on many
+    tokens. Lists are faster for few.
+
+    ``meant`` are the stems with their meanings, where words of several have a likely one, and
+    ``strength`` is how strongly they stand for the rubric's words. ``stop`` says which words carry
+    no meaning, ``counted`` as what words are counted near others: by their stems, all numbers as
+    one, marks as None.
     """
 
-    note: NoteReading
+    whole: NoteReading
     reading: NoteColumns
     stems: list[str]
     meant: list[str]
     rubric_logits: F32
     logits: F32
     placed: I32 | None
+    places: StemPlaces
+    strength: F32
+    forms: list[str]
+    stop: list[bool]
+    counted: list[str | None]
+    clause: list[int]
+    item: list[int]
+    scope: list[int]
+    cue: list[int]
+    family: list[int]
 
 
 class CaseReader:
@@ -120,20 +138,29 @@ class CaseReader:
             logits = self.settings.trust * from_rubric + add_words(self._weighed, placed)
         ends = np.cumsum([len(reading) for reading in readings])
         parts = [slice(int(end) - len(r), int(end)) for r, end in zip(readings, ends, strict=True)]
-        return [
-            ReadNote(
+        found = []
+        for k, (text, reading, part) in enumerate(zip(texts, readings, parts, strict=True)):
+            tokens = reading.tokens
+            stop = [token.form in STOP_WORDS for token in tokens]
+            kinds = zip(tokens, stems[k], strict=True)
+            lists = (reading.clause, reading.item, reading.scope, reading.cue, reading.family)
+            read = ReadNote(
                 read_note(text),
                 reading,
-                own,
-                said,
+                stems[k],
+                meant[k],
                 from_rubric[part],
                 logits[part],
                 None if placed is None else placed[part],
+                StemPlaces(meant[k], reading),
+                self.prepared.words.strength(meant[k], np.array(stop, dtype=np.bool_)),
+                [token.form for token in tokens],
+                stop,
+                [_COUNTED_AS.get(token.kind, one) for token, one in kinds],
+                *(one.tolist() for one in lists),
             )
-            for text, reading, own, said, part in zip(
-                texts, readings, stems, meant, parts, strict=True
-            )
-        ]
+            found.append(read)
+        return found
 
     def _place(self, reading: NoteColumns, stems: Sequence[str], columns: I64) -> I32:
         """Return the columns of each token, part by part where a note is very long."""
