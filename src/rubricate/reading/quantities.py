@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rubricate.knowledge.tables import number, parts, pattern, words
@@ -289,3 +289,22 @@ def same_quantity(reference: Quantity, predicted: Quantity) -> bool:
             predicted.low
         )
     return reference.low <= predicted.high * SLACK and predicted.low <= reference.high * SLACK
+
+
+def compare_quantities(
+    asked: Sequence[Quantity], found: Iterable[tuple[int, Quantity]]
+) -> tuple[list[int], list[int]]:
+    """Return the numbers of quantities that agree with one asked for, and of others of its kind.
+
+    >>> asked = find_quantities("3 weeks")
+    >>> compare_quantities(asked, enumerate(find_quantities("21 d, 2 wks, 80 kg")))
+    ([0], [1])
+    """
+    right, wrong = list[int](), list[int]()
+    for place, own in found:
+        of_kind = [one for one in asked if one.kind == own.kind]
+        if any(same_quantity(one, own) for one in of_kind):
+            right.append(place)
+        elif of_kind:
+            wrong.append(place)
+    return right, wrong

@@ -9,7 +9,7 @@ import numpy as np
 from rubricate.arrays import F32
 from rubricate.knowledge.tables import groups
 from rubricate.matchers.wording.reading import NoteColumns
-from rubricate.reading.quantities import Quantity, same_quantity
+from rubricate.reading.quantities import Quantity, compare_quantities, same_quantity
 from rubricate.requirement.requirement import FEMALE, MALE, Requirement
 
 #: What names a gender less plainly than a noun, the plainest first.
@@ -33,9 +33,7 @@ def identity_logits(profile: Requirement, reading: NoteColumns) -> F32:
     logits = np.full(len(reading), NOT_SAID, dtype=np.float32)
     if profile.kind == "age":
         asked = profile.quantities
-        said = [
-            i for i, q in enumerate(reading.quantities) if any(same_quantity(a, q) for a in asked)
-        ]
+        said, _ = compare_quantities(asked, enumerate(reading.quantities))
         for i in said or _bare_ages(asked, reading):
             logits[reading.quantity == i] = SAID
             break

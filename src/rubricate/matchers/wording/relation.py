@@ -12,7 +12,7 @@ from rubricate.arrays import F32, I32, I64, Bools
 from rubricate.matchers.wording.logistic import product
 from rubricate.matchers.wording.reading import MARK, NUMBER, NoteColumns
 from rubricate.matchers.wording.rubric_words import RubricWords
-from rubricate.reading.quantities import same_quantity
+from rubricate.reading.quantities import compare_quantities
 from rubricate.requirement.alternative import RELATIVES, STOP_WORDS
 
 #: Words that belong together have at most this many others between them.
@@ -301,11 +301,8 @@ def _numbers(reading: NoteColumns, rubric: RubricWords) -> tuple[Bools, Bools]:
             continue
         # One more than there are quantities: tokens in none of them have the number -1.
         judged = np.zeros(len(reading.quantities) + 1, dtype=np.int8)
-        for i, quantity in enumerate(reading.quantities):
-            if any(same_quantity(q, quantity) for q in asked):
-                judged[i] = 1
-            elif any(q.kind == quantity.kind for q in asked):
-                judged[i] = 2
+        judged_right, judged_wrong = compare_quantities(asked, enumerate(reading.quantities))
+        judged[judged_right], judged[judged_wrong] = 1, 2
         right[:, j] = judged[reading.quantity] == 1
         wrong[:, j] = judged[reading.quantity] == 2
     return right, wrong

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rubricate.knowledge.tables import words
 from rubricate.matchers.wording.reading import NoteColumns
 from rubricate.reading.note import NoteReading, read_note
-from rubricate.reading.quantities import same_quantity
+from rubricate.reading.quantities import compare_quantities
 from rubricate.requirement.alternative import NEGATING, STOP_WORDS
 from rubricate.requirement.requirement import Requirement
 
@@ -118,9 +118,8 @@ def breaks_a_rule(
     asked = profile.quantities
     if asked:
         held = {i for i in reading.quantity[inside].tolist() if i >= 0}
-        kinds = {q.kind for q in asked}
-        same_kind = [reading.quantities[i] for i in held if reading.quantities[i].kind in kinds]
-        if same_kind and not any(same_quantity(q, own) for q in asked for own in same_kind):
+        right, wrong = compare_quantities(asked, ((i, reading.quantities[i]) for i in held))
+        if wrong and not right:
             return "wrong number"
     if profile.kind:
         return ""
@@ -220,7 +219,7 @@ def right_numbers(run: TokenRun, profile: Requirement, reading: NoteColumns) -> 
     if not asked:
         return []
     held = sorted(i for i in set(reading.quantity[run.first : run.end].tolist()) if i >= 0)
-    return [i for i in held if any(same_quantity(q, reading.quantities[i]) for q in asked)]
+    return compare_quantities(asked, ((i, reading.quantities[i]) for i in held))[0]
 
 
 def whole_numbers(run: TokenRun, profile: Requirement, reading: NoteColumns) -> TokenRun:
