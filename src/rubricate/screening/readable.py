@@ -86,11 +86,6 @@ class ReadableRule:
     typical: Signals
     low: Signals
 
-    def log_odds(self, signals: Signals) -> float:
-        """Return the log odds that a text with these signals is a clinical note."""
-        pairs = zip(self.weights, signals, strict=True)
-        return self.intercept + math.fsum(weight * value for weight, value in pairs)
-
 
 @lru_cache(maxsize=1)
 def note_words() -> NoteWords:
@@ -166,7 +161,9 @@ def why_no_note(text: str, rubric: Rubric, n_met: int) -> str:
         return f"{NO_NOTE}: {other}"
     rule = readable_rule()
     signals = measure_text(text, rubric, n_met, typical=rule.typical, words=note_words())
-    if rule.log_odds(signals) >= rule.least:
+    # The log odds that a text with these signals is a clinical note.
+    weighed = (weight * value for weight, value in zip(rule.weights, signals, strict=True))
+    if rule.intercept + math.fsum(weighed) >= rule.least:
         return ""
     return f"{NO_NOTE}: {'; '.join(_reasons(signals, rule)) or 'all signs taken together'}"
 
