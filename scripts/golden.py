@@ -210,12 +210,11 @@ def verdicts(golden: GoldenSet) -> Iterator[Any]:
     """Yield what every rule says of the words that the lexicon finds for a feature."""
     from rubricate.reading.note import find_place, read_note
     from rubricate.requirement.requirement import read_requirement
-    from rubricate.rules.beside import why_surely_not
+    from rubricate.rules.claims import why_surely_not
     from rubricate.rules.diagnosis import judge_diagnosis
-    from rubricate.rules.explained import explain_contradiction, gives_asked_number
     from rubricate.rules.measured import judge_measured
     from rubricate.rules.plan import find_planned
-    from rubricate.rules.registry import _CHECKS
+    from rubricate.rules.registry import _CHECKS, explain_contradiction, gives_asked_number
     from rubricate.rules.tests import find_ordered
     from rubricate.rules.time import says_nothing_of_now
 

@@ -7,8 +7,7 @@ from marked_words import read, told
 
 from rubricate.reading.note import read_note
 from rubricate.requirement.requirement import read_requirement
-from rubricate.rules.explained import explain_contradiction
-from rubricate.rules.registry import why_contradicted, why_contradicted_in
+from rubricate.rules.registry import explain_contradiction, why_contradicted, why_contradicted_in
 
 
 def why(feature: str, marked: str) -> str | None:

@@ -15,9 +15,9 @@ from rubricate.matchers.lexicon.matcher import LexiconMatcher, votes_from_rubric
 from rubricate.matchers.literal import claim_mentions
 from rubricate.rubric import Feature, Rubric
 from rubricate.rules.claims import OF_WORDS, Item, every_claim, first_of_words
-from rubricate.rules.explained import explain_contradiction
 from rubricate.rules.findings import Against, Candidate, Claim, Spans
 from rubricate.rules.precedence import precedence, rule_names
+from rubricate.rules.registry import explain_contradiction
 
 CASES = PACKAGE / "rules" / "cases"
 COLUMNS = ("feature", "note", "verdict", "said", "known", "why")

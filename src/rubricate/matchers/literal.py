@@ -24,10 +24,9 @@ from rubricate.reading.tokens import CueTable, Token, american, stem
 from rubricate.requirement.alternative import Alternative, read_wording
 from rubricate.requirement.requirement import Requirement, read_requirement
 from rubricate.rules.claims import Item
-from rubricate.rules.explained import explain_contradiction
 from rubricate.rules.findings import Against, Candidate, Claim
 from rubricate.rules.reasons import Reason
-from rubricate.rules.registry import RULES, broken_rule
+from rubricate.rules.registry import RULES, broken_rule, explain_contradiction
 from rubricate.spans import any_overlap
 
 _CONTEXT_REASONS = {

@@ -68,9 +68,9 @@ from rubricate.progress import Progress, silent
 from rubricate.reading.note import read_note
 from rubricate.requirement.requirement import read_requirement
 from rubricate.rubric import Feature, Rubric
-from rubricate.rules.explained import explain_contradiction
 from rubricate.rules.findings import Against, Candidate, Proposal
 from rubricate.rules.reasons import Reason
+from rubricate.rules.registry import explain_contradiction
 
 #: Notes read in one go; more would only hold more in memory.
 CHUNK = 64

@@ -7,7 +7,7 @@ from marked_words import read, told
 
 from rubricate.reading.note import read_note
 from rubricate.requirement.requirement import read_requirement
-from rubricate.rules.beside import why_surely_not
+from rubricate.rules.claims import why_surely_not
 from rubricate.rules.registry import TYPE, why_contradicted
 from rubricate.rules.time import says_nothing_of_now
 
