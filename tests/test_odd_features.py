@@ -37,7 +37,7 @@ def test_twice_the_features_take_about_twice_the_calls() -> None:
 
 
 class CountedWord(str):
-    """A word that counts how often it is hashed or compared."""
+    """A word that counts its hashes and comparisons."""
 
     __slots__ = ()
     looks = 0
@@ -52,7 +52,7 @@ class CountedWord(str):
 
 
 def looks_for(length: int) -> int:
-    """Return how often words are looked at, in a long text of one word and in a part of it."""
+    """Return the number of looks at words, in a long text of one word and in a part of it."""
     texts = [[CountedWord("pain") for _ in range(n)] for n in (length, length // 2, 3)]
     CountedWord.looks = 0
     assert find_insides(texts) == {0: {1, 2}, 1: {0, 2}, 2: {0, 1}}

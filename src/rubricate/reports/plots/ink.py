@@ -174,7 +174,7 @@ def _clean(text: str, *, escaped: bool = True) -> str:
 
 
 class Look(NamedTuple):
-    """What tells a series from others: colour, dashes, mark and hatching, and its CSS classes.
+    """The look of a series: colour, dashes, mark and hatching, and its CSS classes.
 
     ``hatch`` has the angle and the gap of lines, None for a plain fill.
     """
