@@ -40,6 +40,7 @@ def bar_plot(
 
     ``whole`` numbers are counts.
 
+    >>> from rubricate.reports.plots.data import Point
     >>> svg = bar_plot(["age"], [Series("exact", (Point(0.5),))], Labels("Errors by kind"))
     >>> "age: 0.500" in svg
     True
