@@ -10,12 +10,15 @@ import urllib.request
 from collections.abc import Iterator
 from http.cookiejar import CookieJar
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from browsing import drag, faults_of_access, open_browser, press, set_width, wait_for
+from workbench import Browsers, judge_all, small_project
 
 from rubricate.web.rendering import pages_of
+from rubricate.web.serving import Address, listen, open_bench, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CONTROL, SHIFT, ENTER, ESCAPE, RIGHT = "\ue009", "\ue008", "\ue007", "\ue00c", "\ue014"
@@ -378,3 +381,25 @@ def test_lists_go_on_to_their_end_and_can_be_narrowed(enter: Any, demo: Demo) ->
     wait_for(page, "document.body.dataset.open", part[0]["id"])
     press(page, *"j" * 3)
     wait_for(page, "document.body.dataset.open", part[3]["id"])
+
+
+def test_the_dashboard_opens_where_agreement_has_no_interval(tmp_path: Path, browser: Any) -> None:
+    """Two annotators who differ alike in every note leave nothing to resample."""
+    with open_bench(tmp_path) as bench:
+        small = small_project(bench.database)
+        judge_all(bench.database, small)
+        manager = Browsers(bench).of(small.who["manager"])
+        found = manager.get(f"/api/v1/projects/{small.project}/agreement").json()
+        assert found["characters_f1"]["low"] is None
+        address = Address(port=0)
+        taken, ready = listen(address), Event()
+        Thread(target=serve, args=(bench, address, taken, ready.set), daemon=True).start()
+        assert ready.wait(60)
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        browser.get(f"{url}/signin")
+        secret = manager.cookies["rubricate"]
+        browser.add_cookie({"name": "rubricate", "value": secret})
+        browser.get(f"{url}/p/{small.project}/dashboard")
+        wait_for(browser, "document.body.dataset.ready", "yes")
+        assert f"{found['characters_f1']['value']:.3f}" in browser.page_source
+        browser.get("about:blank")

@@ -3,10 +3,11 @@
 import { byId, el, type Child } from "../dom.ts";
 import { begin, call } from "./api.ts";
 
+/** A figure; too few notes, or all alike, give it no interval. */
 interface Interval {
   readonly value: number;
-  readonly low: number;
-  readonly high: number;
+  readonly low: number | null;
+  readonly high: number | null;
 }
 interface Progress {
   readonly notes: number;
@@ -51,19 +52,23 @@ function percent(value: number): string {
 }
 
 function between(one: Interval | null, shown = (value: number) => value.toFixed(3)): string {
-  return one ? `${shown(one.value)} [${shown(one.low)}, ${shown(one.high)}]` : "–";
+  if (!one) return "–";
+  return one.low === null || one.high === null ? shown(one.value) : `${shown(one.value)} [${shown(one.low)}, ${shown(one.high)}]`;
 }
 
 /** An interval drawn on a line from 0 to 1; its numbers stand beside it. */
 function bar(one: Interval | null): HTMLElement {
   const whole = el("span", { class: "range", "aria-hidden": "true" });
   if (!one) return whole;
-  const inside = el("span", { class: "reach" });
-  inside.style.left = percent(one.low).replace(" ", "");
-  inside.style.width = percent(Math.max(0.005, one.high - one.low)).replace(" ", "");
+  if (one.low !== null && one.high !== null) {
+    const inside = el("span", { class: "reach" });
+    inside.style.left = percent(one.low).replace(" ", "");
+    inside.style.width = percent(Math.max(0.005, one.high - one.low)).replace(" ", "");
+    whole.append(inside);
+  }
   const point = el("span", { class: "point" });
   point.style.left = percent(one.value).replace(" ", "");
-  whole.append(inside, point);
+  whole.append(point);
   return whole;
 }
 

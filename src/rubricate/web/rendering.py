@@ -98,7 +98,7 @@ def form_field(call: Call, name: str) -> str:
 
 def by_form(
     handler: Callable[[Call], Any],
-    page: Callable[..., Response],
+    page: Callable[..., Response] | None = None,
     body: Callable[[Call], Any] = lambda _: None,
     *,
     then: str = "",
@@ -108,19 +108,21 @@ def by_form(
 
     ``body`` makes the handler's body of the fields. Afterwards the browser goes to the address
     ``then``, or the ``page`` is drawn with the answer under the name that ``shows`` it. With
-    faults, the page is drawn with these.
+    faults, the page is drawn with these; without a page a refusal has a page of its own.
     """
 
     def answer(call: Call) -> Response:
         try:
             done = handler(replace(call, body=body(call)))
         except (RubricateError, OSError) as error:
+            if page is None:
+                raise
             return page(call, faults=fault_lines(error, call.bench.folder))
         if isinstance(done, Response):
             return done
-        return (
-            RedirectResponse(then.format(**call.path), 303) if then else page(call, **{shows: done})
-        )
+        if page is None or then:
+            return RedirectResponse(then.format(**call.path), 303)
+        return page(call, **{shows: done})
 
     return answer
 
