@@ -82,13 +82,29 @@ def mention_cues() -> tuple[Cue, ...]:
 
 @cache
 def _table(side: str) -> CueTable:
-    return CueTable({c.phrase: str(i) for i, c in enumerate(mention_cues()) if c.side == side})
+    cues = {c.phrase: str(i) for i, c in enumerate(mention_cues()) if c.side == side}
+    return CueTable({phrase: i for phrase, i in cues.items() if phrase not in _harmless(side)})
+
+
+@cache
+def _harmless(side: str) -> dict[str, str]:
+    """Return the phrases that take nothing back, though shorter ones in them do."""
+    own = [cue for cue in mention_cues() if cue.side == side and side in ("before", "after")]
+    return {cue.phrase: "" for cue in own if not cue.reason}
+
+
+@cache
+def _harmless_table(side: str) -> CueTable:
+    return CueTable(_harmless(side))
 
 
 class _NoteCue(NamedTuple):
+    """A cue by its tokens; ``spared`` is the end of a harmless phrase that begins with it."""
+
     cue: Cue
     first: int
     end: int
+    spared: int
 
 
 def _cues_in(reading: NoteReading) -> tuple[tuple[_NoteCue, ...], tuple[_NoteCue, ...]]:
@@ -100,14 +116,14 @@ def _cues_in(reading: NoteReading) -> tuple[tuple[_NoteCue, ...], tuple[_NoteCue
         for first in (bisect_left(reading.starts, start) for start in reading.statements)
     }
     for side, own in (*found.items(), ("start", found["before"])):
-        table = _table(side)
+        table, harmless = _table(side), _harmless_table(side)
         for i, token in enumerate(tokens):
             if side == "start" and i not in openings:
                 continue
             hit = table.at(tokens, i) if token.form in table else None
-            # Words without a reason take nothing back: "no change in" is more than "no".
-            if hit is not None and rows[int(hit[0])].reason:
-                own.append(_NoteCue(rows[int(hit[0])], i, hit[1]))
+            if hit is not None:
+                longer = harmless.at(tokens, i)
+                own.append(_NoteCue(rows[int(hit[0])], i, hit[1], longer[1] if longer else 0))
     return tuple(found["before"]), tuple(found["after"])
 
 
@@ -275,10 +291,12 @@ def _cues_around(reading: NoteReading, inside: range, start: int, end: int) -> I
     before, after = reading.once(_cues_in)
     for one in before:
         within = begin <= one.first and one.end <= inside[0]
-        if within and _reaches(one.cue.reach, tokens[one.end : inside[0]]):
+        # "No change in" spares a headache, but not a "change in bowel habit".
+        spared = 0 < one.spared <= inside[0]
+        if within and not spared and _reaches(one.cue.reach, tokens[one.end : inside[0]]):
             yield one.cue
     for one in after:
-        if inside[-1] < one.first < stop:
+        if inside[-1] < one.first < stop and not one.spared:
             between = tokens[inside[-1] + 1 : one.first]
             if headed and [token.form for token in between] == [":", ","]:
                 between = []
