@@ -35,6 +35,8 @@ def copy_pages(folder: Path) -> None:
     shutil.copytree(ROOT / "docs", folder)
     for source, name in OTHERS.items():
         (folder / name).write_text((ROOT / source).read_text(encoding="utf-8"), encoding="utf-8")
+    for picture in (ROOT / "benchmarks").glob("*.svg"):
+        shutil.copy(picture, folder)
     for page in folder.rglob("*.md"):
         up = "../" * (len(page.relative_to(folder).parts) - 1)
         text = page.read_text(encoding="utf-8")

@@ -1,8 +1,10 @@
 """The documentation site is built without a warning, and has a page for each command and name."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -38,3 +40,15 @@ def test_the_site_has_a_page_for_everything(tmp_path: Path) -> None:
         if not name.startswith("_"):
             page = site / "reference" / "python" / name / "index.html"
             assert 'class="doc ' in page.read_text(encoding="utf-8"), name
+    assert not [
+        f"{page.relative_to(site)}: {picture}"
+        for page in site.rglob("index.html")
+        for picture in pictures(page.read_text(encoding="utf-8"))
+        if not (page.parent / unquote(urlsplit(picture).path)).exists()
+    ]
+
+
+def pictures(page: str) -> list[str]:
+    """Return the addresses of the pictures of a page that are files of the site."""
+    found = re.findall(r'<img [^>]*src="([^"]+)"', page)
+    return [one for one in found if not urlsplit(one).scheme]
