@@ -61,7 +61,7 @@ class Cue(NamedTuple):
     ``reach`` tells how far the mention may be away: ``beside`` (nothing between), ``next`` (one
     word), ``item`` and ``clause`` (no comma between), ``list`` (commas, but no word of side
     ``end``), ``statement``. Words of side ``start`` count where a statement begins with them;
-    words of side ``self`` and ``other`` tell who writes. Words without a reason take nothing
+    words of side ``self`` and ``other`` tell who writes. Words of side ``spared`` take nothing
     back, though shorter ones among them do: "no change in".
     """
 
@@ -82,24 +82,11 @@ def mention_cues() -> tuple[Cue, ...]:
 
 @cache
 def _table(side: str) -> CueTable:
-    cues = {c.phrase: str(i) for i, c in enumerate(mention_cues()) if c.side == side}
-    return CueTable({phrase: i for phrase, i in cues.items() if phrase not in _harmless(side)})
-
-
-@cache
-def _harmless(side: str) -> dict[str, str]:
-    """Return the phrases that take nothing back, though shorter ones in them do."""
-    own = [cue for cue in mention_cues() if cue.side == side and side in ("before", "after")]
-    return {cue.phrase: "" for cue in own if not cue.reason}
-
-
-@cache
-def _harmless_table(side: str) -> CueTable:
-    return CueTable(_harmless(side))
+    return CueTable({c.phrase: str(i) for i, c in enumerate(mention_cues()) if c.side == side})
 
 
 class _NoteCue(NamedTuple):
-    """A cue by its tokens; ``spared`` is the end of a harmless phrase that begins with it."""
+    """A cue by its tokens; ``spared`` is the end of a phrase of that side that begins with it."""
 
     cue: Cue
     first: int
@@ -115,14 +102,17 @@ def _cues_in(reading: NoteReading) -> tuple[tuple[_NoteCue, ...], tuple[_NoteCue
         next((i for i in range(first, len(tokens)) if tokens[i].kind == "word"), first)
         for first in (bisect_left(reading.starts, start) for start in reading.statements)
     }
-    for side, own in (*found.items(), ("start", found["before"])):
-        table, harmless = _table(side), _harmless_table(side)
-        for i, token in enumerate(tokens):
-            if side == "start" and i not in openings:
-                continue
-            hit = table.at(tokens, i) if token.form in table else None
+    everywhere = range(len(tokens))
+    for side, places, own in (
+        ("before", everywhere, found["before"]),
+        ("after", everywhere, found["after"]),
+        ("start", sorted(openings.intersection(everywhere)), found["before"]),
+    ):
+        table = _table(side)
+        for i in places:
+            hit = table.at(tokens, i) if tokens[i].form in table else None
             if hit is not None:
-                longer = harmless.at(tokens, i)
+                longer = _table("spared").at(tokens, i)
                 own.append(_NoteCue(rows[int(hit[0])], i, hit[1], longer[1] if longer else 0))
     return tuple(found["before"]), tuple(found["after"])
 
