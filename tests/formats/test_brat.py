@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import TEXT, corpora
 
-from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
+from annotated_note import annotated_note
+from rubricate import Annotator, Corpus, CorpusBuilder, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
 from rubricate.formats.brat import (
@@ -39,14 +40,6 @@ def test_round_trip(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) ->
     assert read_brat(place) == stripped(corpus, FORMAT.holds)
 
 
-def one_annotation(text: str, spans: list[tuple[int, int]], detail: Detail = Detail()) -> Corpus:  # noqa: B008
-    builder = CorpusBuilder()
-    builder.add_note(Note("n", "c", text))
-    builder.add_feature(Feature("f", "c", "F"))
-    builder.annotate("a", "n", "f", spans, detail=detail)
-    return builder.build()
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     comment=TEXT,
@@ -66,7 +59,7 @@ def test_any_detail_survives(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     detail = Detail(reason, comment, tuple(attributes), stated)
-    corpus = one_annotation("a\nb and more", [(0, 3), (4, 7)], detail)
+    corpus = annotated_note("a\nb and more", [(0, 3), (4, 7)], detail=detail)
     place = tmp_path_factory.mktemp("brat") / "out"
     write_brat(corpus, place)
     assert read_brat(place) == corpus
@@ -82,14 +75,14 @@ def test_lines_come_back(text: str) -> None:
 
 
 def test_a_text_that_begins_with_a_byte_order_mark_keeps_it(tmp_path: Path) -> None:
-    corpus = one_annotation("\ufefffever", [(1, 6)])
+    corpus = annotated_note("\ufefffever", [(1, 6)])
     write_brat(corpus, tmp_path / "out")
     assert read_brat(tmp_path / "out") == corpus
 
 
 def test_spans_are_cut_at_line_breaks_and_joined_again_unless_edited(tmp_path: Path) -> None:
     text = "chest\r\n pain, 😀 chills"
-    corpus = one_annotation(text, [(0, 12)])
+    corpus = annotated_note(text, [(0, 12)])
     write_brat(corpus, tmp_path / "out")
     ann = tmp_path / "out" / "n.ann"
     content = ann.read_text(encoding="utf-8")
@@ -203,7 +196,7 @@ def test_writing_again_what_brat_wrote_keeps_everything(tmp_path: Path) -> None:
 
 
 def test_labels_added_to_the_configuration_become_features_of_the_case(tmp_path: Path) -> None:
-    write_brat(one_annotation("fever and chills", [(0, 5)]), tmp_path / "out")
+    write_brat(annotated_note("fever and chills", [(0, 5)]), tmp_path / "out")
     with (tmp_path / "out" / "n.ann").open("a", encoding="utf-8") as stream:
         stream.write("T2\tNew_label 10 16\tchills\n")
     with pytest.raises(InputError) as caught:
@@ -301,7 +294,7 @@ def test_references_that_go_round_in_circles_end(tmp_path: Path) -> None:
 
 def test_half_a_surrogate_pair_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'n'"):
-        write_corpus(one_annotation("secret \ud83d", [(0, 6)]), tmp_path / "out", format="brat")
+        write_corpus(annotated_note("secret \ud83d", [(0, 6)]), tmp_path / "out", format="brat")
     assert not (tmp_path / "out").exists()
 
 

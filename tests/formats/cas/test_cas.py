@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import PIECES, TEXT, corpora
 
+from annotated_note import annotated_note
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError, MissingExtraError
 from rubricate.formats.cas import CAS_JSON, FORMAT, read_cas
@@ -36,14 +37,6 @@ def texts(corpus: Corpus, note_id: str, annotator: str) -> dict[str, list[str]]:
         if annotations is not None:
             found[feature.id] = [a.text(note.text) for a in annotations]
     return found
-
-
-def one_note(text: str, *spans: tuple[int, int], **more: Any) -> Corpus:
-    builder = CorpusBuilder()
-    builder.add_note(Note("n", "c", text))
-    builder.add_feature(Feature("f", "c", "Pain"))
-    builder.annotate("a", "n", "f", spans, **more)
-    return builder.build()
 
 
 def changed(path: Path, old: str, new: str) -> None:
@@ -100,7 +93,7 @@ def test_only_the_probability_is_lost(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_", [FORMAT, CAS_JSON])
 def test_offsets_in_the_files_are_utf_16_units(format_: Any, tmp_path: Path) -> None:
-    format_.write(one_note("😀 pain\r\nx", (2, 6)), tmp_path / "c")
+    format_.write(annotated_note("😀 pain\r\nx", [(2, 6)], "Pain"), tmp_path / "c")
     (file,) = (tmp_path / "c" / "n").iterdir()
     content = file.read_text(encoding="utf-8")
     if file.suffix == ".xmi":
@@ -116,11 +109,11 @@ def test_offsets_in_the_files_are_utf_16_units(format_: Any, tmp_path: Path) -> 
 
 
 def test_the_layer_has_further_features_only_where_they_are_needed(tmp_path: Path) -> None:
-    FORMAT.write(one_note("pain", (0, 4)), tmp_path / "plain")
+    FORMAT.write(annotated_note("pain", [(0, 4)], "Pain"), tmp_path / "plain")
     plain = (tmp_path / "plain" / "TypeSystem.xml").read_text(encoding="utf-8")
     assert plain.startswith("<?xml")  # by which INCEpTION knows a type system from a layer file
     detail = Detail("exact", "look", (("a=b%", "c=d"), ("", ""), ("e", "")), "other")
-    corpus = one_note("pain", (0, 1), (2, 4), detail=detail, confidence=0.3)
+    corpus = annotated_note("pain", [(0, 1), (2, 4)], "Pain", detail=detail, confidence=0.3)
     FORMAT.write(corpus, tmp_path / "full")
     full = (tmp_path / "full" / "TypeSystem.xml").read_text(encoding="utf-8")
     for feature in ("reason", "attributes", "statedText", "confidence"):
@@ -131,9 +124,9 @@ def test_the_layer_has_further_features_only_where_they_are_needed(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "corpus",
-    [one_note("a\x0cb", (0, 1)), one_note("a\ufffeb", (0, 1)),
-     one_note("ab", (0, 1), detail=Detail(comment="\x01")),
-     one_note("ab", (0, 1), detail=Detail(attributes=(("x", "\x02"),)))],
+    [annotated_note("a\x0cb", [(0, 1)], "Pain"), annotated_note("a\ufffeb", [(0, 1)], "Pain"),
+     annotated_note("ab", [(0, 1)], "Pain", detail=Detail(comment="\x01")),
+     annotated_note("ab", [(0, 1)], "Pain", detail=Detail(attributes=(("x", "\x02"),)))],
 )  # fmt: skip
 def test_what_xml_cannot_hold_is_refused_before_anything_is_written(
     corpus: Corpus, tmp_path: Path
@@ -194,7 +187,7 @@ def test_an_offset_inside_a_surrogate_pair_is_a_fault_even_when_lenient(tmp_path
         (CAS_JSON, '"begin": 3, "end": 7', '"begin": 1, "end": 7'),
     ):
         place = tmp_path / format_.name
-        format_.write(one_note("😀 pain", (2, 6)), place)
+        format_.write(annotated_note("😀 pain", [(2, 6)], "Pain"), place)
         (file,) = (place / "n").iterdir()
         changed(file, old, new)
         for strict in (True, False):
@@ -204,7 +197,7 @@ def test_an_offset_inside_a_surrogate_pair_is_a_fault_even_when_lenient(tmp_path
 
 def test_lenient_reading_and_writing_keep_wrong_offsets(tmp_path: Path) -> None:
     place = tmp_path / "c"
-    FORMAT.write(one_note("😀 pain", (2, 6)), place)
+    FORMAT.write(annotated_note("😀 pain", [(2, 6)], "Pain"), place)
     changed(place / "n" / "a.xmi", 'begin="3" end="7" feature', 'begin="3" end="99" feature')
     with pytest.raises(InputError, match=r"span 2 98 .* <= 6"):
         read_cas(place)
@@ -274,7 +267,7 @@ def test_a_missing_package_says_what_to_install(
     with pytest.raises(MissingExtraError, match=r"rubricate\[formats\]"):
         read_cas(PROJECT)
     with pytest.raises(MissingExtraError, match=r"rubricate\[formats\]"):
-        FORMAT.write(one_note("pain", (0, 4)), tmp_path / "c")
+        FORMAT.write(annotated_note("pain", [(0, 4)], "Pain"), tmp_path / "c")
     assert not (tmp_path / "c").exists()
 
 

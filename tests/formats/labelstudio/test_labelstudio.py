@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from strategies import corpora
 
+from annotated_note import annotated_note
 from rubricate import Annotator, Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats.format import count_losses
@@ -40,14 +41,6 @@ def task(text: Any, *results: Any, **more: Any) -> dict[str, Any]:
 def region(start: Any, end: Any, *labels: Any, **more: Any) -> dict[str, Any]:
     value = {"start": start, "end": end, "labels": list(labels)}
     return {"id": f"{start}", "type": "labels", "value": {**value, **more}}
-
-
-def one_note(text: str, *spans: tuple[int, int], **more: Any) -> Corpus:
-    builder = CorpusBuilder()
-    builder.add_note(Note("n", "c", text))
-    builder.add_feature(Feature("f", "c", "Pain"))
-    builder.annotate("a", "n", "f", spans, **more)
-    return builder.build()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -113,7 +106,7 @@ def test_the_compact_export_is_read() -> None:
 
 
 def test_offsets_in_the_file_are_code_points(tmp_path: Path) -> None:
-    write_labelstudio(one_note("😀 pain", (2, 6)), tmp_path / "c.json")
+    write_labelstudio(annotated_note("😀 pain", [(2, 6)], "Pain"), tmp_path / "c.json")
     (value,) = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
     (written,) = value["annotations"][0]["result"]
     assert written["value"] == {"start": 2, "end": 6, "text": "pain", "labels": ["f_Pain"]}
@@ -176,7 +169,9 @@ def test_only_relations_of_fragments_join(tmp_path: Path) -> None:
 
 
 def test_a_configuration_is_written_beside(tmp_path: Path) -> None:
-    corpus = one_note("pain", (0, 4), detail=Detail(attributes=(("Sure", 'very "so"'),)))
+    corpus = annotated_note(
+        "pain", [(0, 4)], "Pain", detail=Detail(attributes=(("Sure", 'very "so"'),))
+    )
     write_labelstudio(corpus, tmp_path / "notes.json")
     view = ET.fromstring((tmp_path / "notes.config.xml").read_text(encoding="utf-8"))
     assert [label.get("value") for label in view.iter("Label")] == ["f_Pain"]

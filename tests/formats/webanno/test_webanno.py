@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import TEXT, corpora, spans
 
+from annotated_note import annotated_note
 from rubricate import Corpus, CorpusBuilder, Feature, Note
 from rubricate.errors import InputError
 from rubricate.formats import write_corpus
@@ -35,20 +36,12 @@ def test_round_trip(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) ->
     assert read_webanno(place) == stripped(corpus, FORMAT.holds)
 
 
-def one_annotation(text: str, pairs: list[tuple[int, int]], detail: Detail = Detail()) -> Corpus:  # noqa: B008
-    builder = CorpusBuilder()
-    builder.add_note(Note("n", "c", text))
-    builder.add_feature(Feature("f", "c", "F"))
-    builder.annotate("a", "n", "f", pairs, detail=detail)
-    return builder.build()
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data(), text=st.text(st.sampled_from(" \n\r\ta.😀\\\x0b\x0c\x1f_"), min_size=1))
 def test_any_place_in_any_text_survives(
     data: st.DataObject, text: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    corpus = one_annotation(text, data.draw(spans(len(text), fragments=True)))
+    corpus = annotated_note(text, data.draw(spans(len(text), fragments=True)))
     place = tmp_path_factory.mktemp("webanno") / "out"
     write_webanno(corpus, place)
     assert read_webanno(place) == corpus
@@ -72,7 +65,7 @@ def test_any_detail_survives(
 ) -> None:
     detail = Detail(reason, comment, tuple(attributes), stated)
     for pairs in ([(0, 1)], [(0, 3), (4, 7)]):
-        corpus = one_annotation("a b and more", pairs, detail)
+        corpus = annotated_note("a b and more", pairs, detail=detail)
         place = tmp_path_factory.mktemp("webanno") / "out"
         write_webanno(corpus, place)
         assert read_webanno(place) == corpus
@@ -96,7 +89,7 @@ def test_text_lines_come_back(text: str) -> None:
 
 def test_sentences_end_where_only_a_line_break_is_lost(tmp_path: Path) -> None:
     text = "No fever.\n\n  Cough\r\n😀 well\n"
-    corpus = one_annotation(text, [(3, 5), (20, 21)])
+    corpus = annotated_note(text, [(3, 5), (20, 21)])
     write_webanno(corpus, tmp_path / "out")
     content = (tmp_path / "out" / "n.tsv").read_bytes().decode("utf-8")
     assert content == (
@@ -139,7 +132,7 @@ def test_overlapping_spans_are_stacked_with_numbers(tmp_path: Path) -> None:
 
 
 def test_blanks_become_tokens_where_an_annotation_needs_them(tmp_path: Path) -> None:
-    corpus = one_annotation("a \t\n b", [(2, 4)])
+    corpus = annotated_note("a \t\n b", [(2, 4)])
     write_webanno(corpus, tmp_path / "out")
     content = (tmp_path / "out" / "n.tsv").read_text(encoding="utf-8")
     assert "1-2\t2-4\t\\t\\n\tf\\_F\t\n" in content
@@ -200,7 +193,7 @@ def test_writing_again_what_inception_wrote_keeps_everything(tmp_path: Path) -> 
 
 
 def test_fragments_edited_in_the_tool_are_joined_by_group_and_label(tmp_path: Path) -> None:
-    write_webanno(one_annotation("no fever, chills", [(0, 2), (10, 16)]), tmp_path / "out")
+    write_webanno(annotated_note("no fever, chills", [(0, 2), (10, 16)]), tmp_path / "out")
     place = tmp_path / "out" / "n.tsv"
     content = place.read_text(encoding="utf-8")
     place.write_text(content.replace("chills\tf\\_F\t1", "chills\tNew\t1"), encoding="utf-8")
@@ -287,7 +280,7 @@ def test_lenient_reading_keeps_offsets_past_the_end(tmp_path: Path) -> None:
 
 
 def test_what_the_format_has_no_place_for_is_refused_before_writing(tmp_path: Path) -> None:
-    for corpus in (one_annotation("secret", [(3, 99)]), one_annotation("secret \ud83d", [(0, 6)])):
+    for corpus in (annotated_note("secret", [(3, 99)]), annotated_note("secret \ud83d", [(0, 6)])):
         with pytest.raises(InputError) as caught:
             write_corpus(corpus, tmp_path / "out", format="webanno")
         assert "note 'n'" in str(caught.value) and "secret" not in str(caught.value)
